@@ -1,0 +1,22 @@
+# Libraries of the distribution; setup/packages.txt lists the packages they come from.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(CURL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Snappy REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
+pkg_check_modules(THRIFT REQUIRED IMPORTED_TARGET thrift)
+pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+
+# ThreadSanitizer cannot see into libgomp; base/parallel.cc then runs on std::thread.
+if(NOT WT_SANITIZE MATCHES "thread")
+  find_package(OpenMP REQUIRED COMPONENTS CXX)
+endif()

@@ -1,0 +1,77 @@
+// Element types and their exact conversions: round to nearest even, as the chip and PyTorch do.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace wt {
+
+enum class DType : uint8_t { kF32, kBF16, kF16, kI32, kI64, kU8, kU16 };
+
+int64_t DTypeBytes(DType dtype);
+const char* DTypeName(DType dtype);  // "f32", "bf16", …
+Result<DType> ParseDType(std::string_view name);
+
+// bfloat16: the high half of a float32.
+struct BF16 {
+  uint16_t bits = 0;
+  BF16() = default;
+  explicit BF16(float value) : bits(Round(value)) {}
+  operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+ private:
+  static uint16_t Round(float value) {
+    const uint32_t x = std::bit_cast<uint32_t>(value);
+    if ((x & 0x7fffffffu) > 0x7f800000u)
+      return static_cast<uint16_t>((x >> 16) | 0x40);  // quiet NaN
+    return static_cast<uint16_t>((x + 0x7fffu + ((x >> 16) & 1)) >> 16);
+  }
+};
+static_assert(sizeof(BF16) == 2);
+
+// IEEE binary16.
+struct F16 {
+  uint16_t bits = 0;
+  F16() = default;
+  explicit F16(float value);
+  operator float() const;
+};
+static_assert(sizeof(F16) == 2);
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::kF32;
+};
+template <>
+struct DTypeOf<BF16> {
+  static constexpr DType value = DType::kBF16;
+};
+template <>
+struct DTypeOf<F16> {
+  static constexpr DType value = DType::kF16;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::kI32;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::kI64;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::kU8;
+};
+template <>
+struct DTypeOf<uint16_t> {
+  static constexpr DType value = DType::kU16;
+};
+
+}  // namespace wt
