@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "text/fetch_part.h"
 #include "text/parquet_test_file.h"
 
 namespace wt::text {
@@ -293,6 +294,14 @@ TEST_F(FetchTest, StopKeepsThePart) {
   const Status status = FetchFile(server.Url("/file"), path_, {}, options_);
   EXPECT_EQ(status.code(), Code::kInterrupted);
   EXPECT_EQ(*ReadFile(path_ + ".part"), body_.substr(0, 100));
+}
+
+TEST_F(FetchTest, TwoFetchesOfOneFileDoNotMix) {
+  const auto held = PartFile::Open(path_ + ".part");
+  ASSERT_TRUE(held.ok());
+  const Status status = FetchFile("http://127.0.0.1:9/file", path_, {}, options_);
+  EXPECT_THAT(status.message(), HasSubstr("being fetched by another program"));
+  EXPECT_TRUE(FileExists(path_ + ".part"));
 }
 
 TEST_F(FetchTest, NobodyListensIsOneClearError) {
