@@ -173,8 +173,8 @@ def osis_to_text(osis):
                   flags=re.S)
     osis = re.sub(r"\s+", " ", osis)
     osis = re.sub(r'<milestone\b[^>]*\bn="([^"]*)"[^>]*x-chapterLabel[^>]*>', r"\n\n\1\n\n", osis)
-    osis = re.sub(r'<(?:div\b[^>]*"x-p"|lb\b|lg\b|/?title|/?list|/?speaker|div\b[^>]*"introduction")'
-                  r'[^>]*>', "\n\n", osis)
+    osis = re.sub(r'<(?:div\b[^>]*"(?:x-p|introduction)"|lb\b|lg\b|/?title|/?list|/?speaker)[^>]*>',
+                  "\n\n", osis)
     osis = re.sub(r"<(?:l|/?item)\b[^>]*>", VERSE_LINE, osis)
     text = html.unescape(re.sub(r"<[^>]*>", "", osis))
     text = re.sub(r" +", " ", text)
@@ -356,7 +356,8 @@ def obtain(registry, package, version, cache):
                 f"into {cache} yourself")
         else:
             run(["apt-get", "download", package], folder,
-                f"run `apt-get update` as root on Debian 12, or put {pattern} into {cache} yourself")
+                f"run `apt-get update` as root on Debian 12, or put {pattern} into {cache} "
+                "yourself")
         files = sorted(pathlib.Path(folder).glob(pattern))
         if not files:
             raise BuildError(f"{package}: the download left no file like {pattern}")
@@ -430,8 +431,9 @@ def reference_sha256():
     """What data/corpora.toml says the result should be; None when it cannot be read."""
     path = pathlib.Path(__file__).resolve().parent.parent / "data" / "corpora.toml"
     try:
-        return tomllib.loads(path.read_text())["corpora"][NAME].get("sha256")
-    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        files = tomllib.loads(path.read_text())["corpora"][NAME]["files"]
+        return next(file["sha256"] for file in files if file["name"] == f"{NAME}.jsonl")
+    except (OSError, KeyError, StopIteration, tomllib.TOMLDecodeError):
         return None
 
 

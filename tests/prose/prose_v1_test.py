@@ -36,7 +36,8 @@ class CleanTest(unittest.TestCase):
         self.assertEqual(prose.unescape("AT&T; R & D"), "AT&T; R & D")
 
     def test_unwrap_joins_lines_and_keeps_paragraphs(self):
-        self.assertEqual(prose.unwrap(["It was", "a day.", "", "", "Then"]), "It was a day.\n\nThen")
+        lines = ["It was", "a day.", "", "", "Then"]
+        self.assertEqual(prose.unwrap(lines), "It was a day.\n\nThen")
 
     def test_emphasis_but_not_names_with_underscores(self):
         self.assertEqual(prose.plain_emphasis("_very_ a_b_c"), "very a_b_c")
@@ -104,9 +105,11 @@ class JargonTest(unittest.TestCase):
 
 class DevilTest(unittest.TestCase):
     def test_prose_and_verse(self):
-        self.assertEqual(prose.devil_block(["ABLE, adj.  Having", "power."]), "ABLE, adj. Having power.")
+        self.assertEqual(prose.devil_block(["ABLE, adj.  Having", "power."]),
+                         "ABLE, adj. Having power.")
         self.assertEqual(prose.devil_block(["    One,", "        two."]), "One,\ntwo.")
-        self.assertEqual(prose.devil_block(["first", "line", "    Then more"]), "first line\n\nThen more")
+        self.assertEqual(prose.devil_block(["first", "line", "    Then more"]),
+                         "first line\n\nThen more")
 
     def test_notice_before_the_preface_goes(self):
         raw = "00-database\nnotice\n\n   PREFACE\n\n_The Book_ was\nbegun."
