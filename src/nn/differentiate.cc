@@ -77,10 +77,11 @@ ValueId GradContext::ParameterGradient(size_t i) {
   for (const Parameter& parameter : program.parameters) {
     if (parameter.value == source) return parameter.gradient;
   }
-  graph_->Fail(Error(Code::kInvalidArgument,
-                     "[{}] operand {} is '{}'; expected a parameter, since its gradient is summed over "
-                     "the step",
-                     node_.op->name, i, program.value(input(i)).name));
+  graph_->Fail(
+      Error(Code::kInvalidArgument,
+            "[{}] operand {} is '{}'; expected a parameter, since its gradient is summed over "
+            "the step",
+            node_.op->name, i, program.value(input(i)).name));
   return kNoValue;
 }
 
@@ -120,13 +121,15 @@ Status Differentiate(Graph* graph, ValueId loss) {
   std::vector<ValueId> gradients(graph->program().values.size(), kNoValue);
   for (size_t i = graph->program().nodes.size(); i-- > 0;) {
     const Node node = graph->program().nodes[i];
-    if (node.phase != Phase::kForward || !needs_gradient[static_cast<size_t>(node.outputs[0])]) continue;
+    if (node.phase != Phase::kForward || !needs_gradient[static_cast<size_t>(node.outputs[0])])
+      continue;
     const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
       return id == loss || gradients[static_cast<size_t>(id)] != kNoValue;
     });
     if (!reached) continue;
     if (!node.op->grad) {
-      return Error(Code::kUnsupported, "[{}] in {}: this op has no derivative", node.op->name, node.scope);
+      return Error(Code::kUnsupported, "[{}] in {}: this op has no derivative", node.op->name,
+                   node.scope);
     }
     GradContext context(graph, i, &gradients, &needs_gradient);
     node.op->grad(context);

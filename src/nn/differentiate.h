@@ -1,5 +1,6 @@
-// Reverse-mode differentiation of a graph: walks the forward nodes backwards and asks each op's derivative
-// rule for its backward nodes. The gradients of parameters are persistent fp32 values that rules add to.
+// Reverse-mode differentiation of a graph: walks the forward nodes backwards and asks each op's
+// derivative rule for its backward nodes. The gradients of parameters are persistent fp32 values
+// that rules add to.
 #pragma once
 
 #include <vector>
@@ -8,7 +9,8 @@
 
 namespace wt::nn {
 
-// Appends the backward pass for `loss`, an output of a head_loss node, and zeroes gradients in the prepare phase.
+// Appends the backward pass for `loss`, an output of a head_loss node, and zeroes gradients in the
+// prepare phase.
 Status Differentiate(Graph* graph, ValueId loss);
 
 // What a derivative rule sees: one forward node and the gradients of its outputs.
@@ -26,8 +28,8 @@ class GradContext {
 
   ValueId output_gradient(size_t i) const { return (*gradients_)[static_cast<size_t>(output(i))]; }
 
-  // The gradient that other readers of the input have already contributed (kNoValue: none), handed over: the
-  // rule must add it into what it then passes to SetInputGradient.
+  // The gradient that other readers of the input have already contributed (kNoValue: none), handed
+  // over: the rule must add it into what it then passes to SetInputGradient.
   ValueId TakeInputGradient(size_t i);
   // Gives the gradient of an input; added to what is already there.
   void SetInputGradient(size_t i, ValueId gradient);
@@ -36,9 +38,10 @@ class GradContext {
 
   // Appends a backward node.
   std::vector<ValueId> Emit(const std::string& op, const std::vector<ValueId>& inputs,
-                            const Attrs& attrs, const std::vector<ValueId>& persistent_outputs = {});
-  // Turns the forward node into `op`, which computes the same first outputs and more besides; returns
-  // the outputs that were added.
+                            const Attrs& attrs,
+                            const std::vector<ValueId>& persistent_outputs = {});
+  // Turns the forward node into `op`, which computes the same first outputs and more besides;
+  // returns the outputs that were added.
   std::vector<ValueId> ExtendForward(const std::string& op,
                                      const std::vector<ValueId>& persistent_outputs);
 

@@ -1,5 +1,5 @@
-// Executor: runs a StepProgram on the host. Memory is planned and bound when it is made; running a phase
-// allocates nothing.
+// Executor: runs a StepProgram on the host. Memory is planned and bound when it is made; running a
+// phase allocates nothing.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,12 @@ class Executor {
   // `store` supplies persistent tensors (made when absent) and must outlive the executor.
   static Result<std::unique_ptr<Executor>> Create(StepProgram program, TensorStore* store);
 
-  // Runs the phase's nodes in order. A step is: kPrepare, then kForward and kBackward for each micro-batch,
-  // then kOptimizer.
+  // Runs the phase's nodes in order. A step is: kPrepare, then kForward and kBackward for each
+  // micro-batch, then kOptimizer.
   void Run(Phase phase);
 
-  // An input's or result's memory, by name or id. Requires that it exists and has elements of type T.
+  // An input's or result's memory, by name or id. Requires that it exists and has elements of type
+  // T.
   template <class T>
   T* Data(ValueId id) {
     CheckType(id, DTypeOf<T>::value);

@@ -1,6 +1,6 @@
-// From a recipe's [model] to a graph, block by block. Baseline facts: a parameter-free RMSNorm after the embedding,
-// before each branch and before the head; rotary positions, then QK norm; x <- r x + z x0 before each block
-// (x0 is the normalised embedding).
+// From a recipe's [model] to a graph, block by block. Baseline facts: a parameter-free RMSNorm
+// after the embedding, before each branch and before the head; rotary positions, then QK norm; x <-
+// r x + z x0 before each block (x0 is the normalised embedding).
 #include "nn/gpt.h"
 
 #include <algorithm>
@@ -37,7 +37,8 @@ class GptBuilder {
   }
 
   ValueId HeadWeight() {
-    return g_.Parameter("head", {c_.vocab_size, c_.width}, ParameterKind::kHead, NormalInit(c_.head_std));
+    return g_.Parameter("head", {c_.vocab_size, c_.width}, ParameterKind::kHead,
+                        NormalInit(c_.head_std));
   }
 
   void MakeResidualScalars() {
@@ -72,7 +73,8 @@ class GptBuilder {
     return Linear(g_, y, name + ".out", c_.width, OutInit());
   }
 
-  // The normalised input of the branch: this block's own, or an earlier block's where the recipe reuses it.
+  // The normalised input of the branch: this block's own, or an earlier block's where the recipe
+  // reuses it.
   ValueId AttentionSource(ValueId x, int64_t layer, const std::string& name) {
     if (c_.attention_source_layer >= 0 && layer >= c_.attention_source_from) return reused_source_;
     ValueId h = CastTo(g_, RmsNorm(g_, x, c_.norm_eps), g_.compute_dtype());

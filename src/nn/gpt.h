@@ -17,21 +17,23 @@ struct ModelOutput {
   ValueId head_weight = kNoValue;  // parameter [vocab, width]
 };
 
-// A model: reads tokens, an i32 [batch, time] input. It must be causal. A user's model file defines one and names it with
-// WT_MODEL (user_model.h).
-using ModelFunction = std::function<ModelOutput(Graph& graph, const ModelConfig& config, ValueId tokens)>;
+// A model: reads tokens, an i32 [batch, time] input. It must be causal. A user's model file defines
+// one and names it with WT_MODEL (user_model.h).
+using ModelFunction =
+    std::function<ModelOutput(Graph& graph, const ModelConfig& config, ValueId tokens)>;
 
 ModelOutput BuildGpt(Graph& graph, const ModelConfig& config, ValueId tokens);
 
 // Names of the inputs and results that programs share.
-inline constexpr char kTokensInput[] = "tokens";          // i32 [batch, time]
-inline constexpr char kTargetsInput[] = "targets";        // i32 [batch, time], negative: not scored
-inline constexpr char kLossWeightsInput[] = "loss_weights";  // f32 [predict]: of targets t+1, t+2, …
+inline constexpr char kTokensInput[] = "tokens";    // i32 [batch, time]
+inline constexpr char kTargetsInput[] = "targets";  // i32 [batch, time], negative: not scored
+inline constexpr char kLossWeightsInput[] =
+    "loss_weights";  // f32 [predict]: of targets t+1, t+2, …
 
 struct TrainProgram {
   StepProgram program;
-  ValueId loss = kNoValue;           // f32 [1], mean nats a token (weighted sum when several are predicted)
-  ValueId nll = kNoValue;            // f32 [batch, time], nats
+  ValueId loss = kNoValue;  // f32 [1], mean nats a token (weighted sum when several are predicted)
+  ValueId nll = kNoValue;   // f32 [batch, time], nats
   ValueId gradient_norm = kNoValue;  // f32 [1]
 };
 
@@ -51,8 +53,8 @@ struct ScoreProgram {
   StepProgram program;
   ValueId nll = kNoValue;  // f32 [rows, time], nats; 0 where the target is negative
 };
-Result<ScoreProgram> MakeScoreProgram(const ModelConfig& config, const ModelFunction& model, int64_t rows,
-                                      int64_t time);
+Result<ScoreProgram> MakeScoreProgram(const ModelConfig& config, const ModelFunction& model,
+                                      int64_t rows, int64_t time);
 
 struct LogitsProgram {
   StepProgram program;

@@ -46,8 +46,8 @@ ValueId Graph::Weight(ValueId parameter) {
     if (source == parameter) return cast;
   }
   const Value& value = program_.value(parameter);
-  const ValueId cast =
-      AddValue(value.name + "." + DTypeName(compute_dtype_), {value.shape, compute_dtype_}, Role::kCache);
+  const ValueId cast = AddValue(value.name + "." + DTypeName(compute_dtype_),
+                                {value.shape, compute_dtype_}, Role::kCache);
   CallAll("cast", {parameter}, {}, Phase::kPrepare, {cast});
   weights_.emplace_back(parameter, cast);
   return cast;

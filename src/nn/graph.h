@@ -1,5 +1,6 @@
-// Graph: how a model is written. Calls append forward nodes to a StepProgram; differentiate.h adds the backward
-// pass, optimizer.h the update. A wrong call is remembered, not thrown: Finish() reports the first one.
+// Graph: how a model is written. Calls append forward nodes to a StepProgram; differentiate.h adds
+// the backward pass, optimizer.h the update. A wrong call is remembered, not thrown: Finish()
+// reports the first one.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ class Graph {
   explicit Graph(DType compute_dtype) : compute_dtype_(compute_dtype) {}
 
   ValueId Input(const std::string& name, const Shape& shape, DType dtype);
-  ValueId Parameter(const std::string& name, const Shape& shape, ParameterKind kind, const Init& init);
+  ValueId Parameter(const std::string& name, const Shape& shape, ParameterKind kind,
+                    const Init& init);
   // The parameter in the compute dtype, as products read it.
   ValueId Weight(ValueId parameter);
 

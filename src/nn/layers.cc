@@ -41,10 +41,11 @@ ValueId Attention(Graph& g, ValueId q, ValueId k, ValueId v, int64_t head_dim, i
   return g.Call("attention", {q, k, v}, {{"head_dim", head_dim}, {"window", window}});
 }
 
-ValueId Mlp(Graph& g, ValueId x, const std::string& name, const ModelConfig& config, const Init& in_init,
-            const Init& out_init) {
+ValueId Mlp(Graph& g, ValueId x, const std::string& name, const ModelConfig& config,
+            const Init& in_init, const Init& out_init) {
   const int64_t width = g.shape(x).back();
-  const int64_t hidden = std::max<int64_t>(1, std::llround(config.mlp_ratio * static_cast<double>(width)));
+  const int64_t hidden =
+      std::max<int64_t>(1, std::llround(config.mlp_ratio * static_cast<double>(width)));
   const ValueId up = Linear(g, x, name + ".up", hidden, in_init);
   ValueId h;
   if (config.activation == Activation::kSwiglu) {
@@ -69,7 +70,8 @@ ValueId Smear(Graph& g, ValueId x, const std::string& name, int64_t channels) {
   const DType dtype = g.compute_dtype();
   const ValueId logit = Linear(g, CastTo(g, head, dtype), name + ".gate", 1, UniformInit(0.02),
                                ParameterKind::kScalar);
-  const ValueId lambda = g.Parameter(name + ".lambda", {1}, ParameterKind::kScalar, ConstantInit(0));
+  const ValueId lambda =
+      g.Parameter(name + ".lambda", {1}, ParameterKind::kScalar, ConstantInit(0));
   return g.Call("smear", {x, logit, lambda});
 }
 

@@ -11,7 +11,8 @@ namespace wt::nn {
 // x [..., in] -> [..., out], with a new parameter NAME [out, in].
 ValueId Linear(Graph& g, ValueId x, const std::string& name, int64_t out, const Init& init,
                ParameterKind kind = ParameterKind::kMatrix);
-// tokens i32 [batch, time] -> [batch, time, width] in `dtype`, from an existing table [vocab, width].
+// tokens i32 [batch, time] -> [batch, time, width] in `dtype`, from an existing table [vocab,
+// width].
 ValueId Embedding(Graph& g, ValueId tokens, ValueId table, DType dtype);
 ValueId RmsNorm(Graph& g, ValueId x, double eps);
 ValueId Add(Graph& g, ValueId a, ValueId b);
@@ -32,8 +33,8 @@ ValueId RopeNorm(Graph& g, ValueId x, const RopeOptions& options);
 // Query t sees keys t - window .. t.
 ValueId Attention(Graph& g, ValueId q, ValueId k, ValueId v, int64_t head_dim, int64_t window);
 // f(x), or for swiglu: silu(gate) * up with gate and up from two products.
-ValueId Mlp(Graph& g, ValueId x, const std::string& name, const ModelConfig& config, const Init& in_init,
-            const Init& out_init);
+ValueId Mlp(Graph& g, ValueId x, const std::string& name, const ModelConfig& config,
+            const Init& in_init, const Init& out_init);
 ValueId CausalConv(Graph& g, ValueId x, const std::string& name, int64_t taps);
 // x_t + lambda sigmoid(W x_t[0:channels]) x_{t-1}
 ValueId Smear(Graph& g, ValueId x, const std::string& name, int64_t channels);

@@ -106,9 +106,10 @@ int64_t PlaceBlocks(std::vector<Block>* blocks) {
     Block& block = (*blocks)[index];
     block.offset = LowestGap(placed, block);
     arena = std::max(arena, block.offset + block.bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), &block,
-                                   [](const Block* a, const Block* b) { return a->offset < b->offset; }),
-                  &block);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), &block,
+                         [](const Block* a, const Block* b) { return a->offset < b->offset; }),
+        &block);
   }
   return arena;
 }

@@ -1,5 +1,6 @@
-// The static memory plan: where each activation lives in one arena, decided once from the program's order.
-// Values whose lives do not overlap share bytes; an op that may work in place overwrites its dying input.
+// The static memory plan: where each activation lives in one arena, decided once from the program's
+// order. Values whose lives do not overlap share bytes; an op that may work in place overwrites its
+// dying input.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The op table's row. A new op is one OpDef in ops/ and one line in op_table.cc: its shape rule, host
-// function, derivative rule and work. No other list of ops exists.
+// The op table's row. A new op is one OpDef in ops/ and one line in op_table.cc: its shape rule,
+// host function, derivative rule and work. No other list of ops exists.
 #pragma once
 
 #include <span>
@@ -96,7 +96,8 @@ using InferResult = Result<std::vector<ValueSpec>>;
 struct OpDef {
   const char* name;
   const char* summary;  // one line for the docs: the formula
-  // Shape rule: the specs of the outputs the op creates (persistent outputs are appended by the caller).
+  // Shape rule: the specs of the outputs the op creates (persistent outputs are appended by the
+  // caller).
   InferResult (*infer)(const OpCall& call);
   void (*run)(const RunContext& context);
   // Emits backward nodes; null when the op is never differentiated.

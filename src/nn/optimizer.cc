@@ -21,18 +21,20 @@ void AddAdamW(Graph* graph, const Parameter& parameter, const OptimizerGroup& gr
               ValueId hyper) {
   const Value value = graph->program().value(parameter.value);
   std::vector<ValueId> outputs = {parameter.value};
-  for (ValueId id : AddState(graph, value.name, {{".adam_m", value.shape}, {".adam_v", value.shape}})) {
+  for (ValueId id :
+       AddState(graph, value.name, {{".adam_m", value.shape}, {".adam_v", value.shape}})) {
     outputs.push_back(id);
   }
-  graph->CallAll("adamw", {parameter.gradient, scale, hyper}, {{"eps", group.adam_eps}}, Phase::kOptimizer,
-                 outputs);
+  graph->CallAll("adamw", {parameter.gradient, scale, hyper}, {{"eps", group.adam_eps}},
+                 Phase::kOptimizer, outputs);
 }
 
 void AddMuon(Graph* graph, const Parameter& parameter, const OptimizerGroup& group, ValueId scale,
              ValueId hyper) {
   const Value value = graph->program().value(parameter.value);
   if (value.shape.size() != 2) {
-    return graph->Fail(Error(Code::kInvalidArgument, "optimizer group {}: '{}' has shape {}; Muon takes matrices",
+    return graph->Fail(Error(Code::kInvalidArgument,
+                             "optimizer group {}: '{}' has shape {}; Muon takes matrices",
                              group.name, value.name, ShapeText(value.shape)));
   }
   const Shape second = {tensor::MuonSecondMomentSize(value.shape[0], value.shape[1])};
@@ -56,7 +58,8 @@ void AddMuon(Graph* graph, const Parameter& parameter, const OptimizerGroup& gro
 
 Status CheckGroups(const StepProgram& program, const std::vector<OptimizerGroup>& groups) {
   std::map<std::string, int> uses;
-  for (const Parameter& parameter : program.parameters) uses[program.value(parameter.value).name] = 0;
+  for (const Parameter& parameter : program.parameters)
+    uses[program.value(parameter.value).name] = 0;
   for (const OptimizerGroup& group : groups) {
     for (const std::string& name : group.parameters) {
       const auto found = uses.find(name);
@@ -69,16 +72,15 @@ Status CheckGroups(const StepProgram& program, const std::vector<OptimizerGroup>
   }
   for (const auto& [name, count] : uses) {
     if (count == 1) continue;
-    return Error(Code::kInvalidArgument, "parameter '{}' is in {} optimizer groups; expected one", name,
-                 count);
+    return Error(Code::kInvalidArgument, "parameter '{}' is in {} optimizer groups; expected one",
+                 name, count);
   }
   return {};
 }
 
 const Parameter& FindParameter(const StepProgram& program, const std::string& name) {
-  return *std::find_if(program.parameters.begin(), program.parameters.end(), [&](const Parameter& p) {
-    return program.value(p.value).name == name;
-  });
+  return *std::find_if(program.parameters.begin(), program.parameters.end(),
+                       [&](const Parameter& p) { return program.value(p.value).name == name; });
 }
 
 // A program over the parameters of `trained` and their averages, one `op` each.
@@ -101,15 +103,16 @@ StepProgram MakeAverageProgram(const StepProgram& trained, const char* op, const
 
 std::string HyperInputName(const std::string& group) { return "hyper." + group; }
 
-Result<UpdateOutputs> AddOptimizer(Graph* graph, const std::vector<OptimizerGroup>& groups, double clip) {
+Result<UpdateOutputs> AddOptimizer(Graph* graph, const std::vector<OptimizerGroup>& groups,
+                                   double clip) {
   WT_RETURN_IF_ERROR(graph->status());
   WT_RETURN_IF_ERROR(CheckGroups(graph->program(), groups));
   graph->set_scope("optimizer");
   const ValueId micro_batches = graph->Input(kMicroBatchesInput, {1}, DType::kF32);
   std::vector<ValueId> inputs = {micro_batches};
-  for (const Parameter& parameter : graph->program().parameters) inputs.push_back(parameter.gradient);
-  const auto scale =
-      graph->CallAll("gradient_scale", inputs, {{"clip", clip}}, Phase::kOptimizer);
+  for (const Parameter& parameter : graph->program().parameters)
+    inputs.push_back(parameter.gradient);
+  const auto scale = graph->CallAll("gradient_scale", inputs, {{"clip", clip}}, Phase::kOptimizer);
   WT_RETURN_IF_ERROR(graph->status());
   graph->program().results.push_back(scale[1]);
   for (const OptimizerGroup& group : groups) {

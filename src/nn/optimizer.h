@@ -1,4 +1,5 @@
-// The update at the end of a step: parameter groups, each with its rule, appended to a differentiated graph.
+// The update at the end of a step: parameter groups, each with its rule, appended to a
+// differentiated graph.
 #pragma once
 
 #include <array>
@@ -11,7 +12,13 @@
 namespace wt::nn {
 
 // Entries of a group's `hyper.NAME` input, f32 [kHyperSize], set by the trainer before each update.
-enum class HyperIndex : uint8_t { kLr, kBeta1, kBeta2, kWeightDecay, kStep };  // kBeta1: Muon's momentum
+enum class HyperIndex : uint8_t {
+  kLr,
+  kBeta1,
+  kBeta2,
+  kWeightDecay,
+  kStep
+};  // kBeta1: Muon's momentum
 inline constexpr int64_t kHyperSize = 5;
 std::string HyperInputName(const std::string& group);
 inline constexpr char kMicroBatchesInput[] = "hyper.micro_batches";  // f32 [1]
@@ -27,7 +34,7 @@ struct MuonRule {
 
 struct OptimizerGroup {
   std::string name;
-  bool muon = false;        // else AdamW
+  bool muon = false;  // else AdamW
   MuonRule muon_rule;
   double adam_eps = 1e-10;
   std::vector<std::string> parameters;  // names; Muon takes matrices only
@@ -37,11 +44,14 @@ struct UpdateOutputs {
   ValueId gradient_norm = kNoValue;  // f32 [1], of the mean gradient
 };
 
-// Appends the optimiser phase. Every parameter must be in exactly one group. `clip` bounds the gradient's norm; 0: none.
-// State tensors are named PARAMETER.adam_m, .adam_v, .muon_momentum, .muon_second.
-Result<UpdateOutputs> AddOptimizer(Graph* graph, const std::vector<OptimizerGroup>& groups, double clip);
+// Appends the optimiser phase. Every parameter must be in exactly one group. `clip` bounds the
+// gradient's norm; 0: none. State tensors are named PARAMETER.adam_m, .adam_v, .muon_momentum,
+// .muon_second.
+Result<UpdateOutputs> AddOptimizer(Graph* graph, const std::vector<OptimizerGroup>& groups,
+                                   double clip);
 
-// A program that takes every parameter of `trained` into its running average PARAMETER.ema; input `ema.decay`, f32 [1].
+// A program that takes every parameter of `trained` into its running average PARAMETER.ema; input
+// `ema.decay`, f32 [1].
 Result<StepProgram> MakeEmaProgram(const StepProgram& trained);
 // parameter = (1 - alpha) parameter + alpha average; input `ema.alpha`, f32 [1].
 Result<StepProgram> MakeEmaBlendProgram(const StepProgram& trained);

@@ -50,8 +50,8 @@ Result<TrainProgram> MakeTrainProgram(const ModelConfig& config, const ModelFunc
   return TrainProgram{graph.program(), head[0], head[1], update.gradient_norm};
 }
 
-Result<ScoreProgram> MakeScoreProgram(const ModelConfig& config, const ModelFunction& model, int64_t rows,
-                                      int64_t time) {
+Result<ScoreProgram> MakeScoreProgram(const ModelConfig& config, const ModelFunction& model,
+                                      int64_t rows, int64_t time) {
   Graph graph(config.compute_dtype);
   WT_ASSIGN_OR_RETURN(const ModelOutput output, BuildModel(&graph, config, model, rows, time));
   const std::vector<ValueId> head = AddHeadLoss(&graph, config, output, 1);

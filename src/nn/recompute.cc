@@ -7,12 +7,14 @@ namespace {
 
 class Rewriter {
  public:
-  Rewriter(Graph* graph, Recompute policy) : graph_(graph), policy_(policy), program_(graph->program()) {
+  Rewriter(Graph* graph, Recompute policy)
+      : graph_(graph), policy_(policy), program_(graph->program()) {
     producer_.assign(program_.values.size(), -1);
     for (size_t n = 0; n < program_.nodes.size(); ++n) {
       if (program_.nodes[n].phase != Phase::kForward) continue;
       for (ValueId id : program_.nodes[n].outputs) {
-        if (program_.value(id).role == Role::kActivation) producer_[Index(id)] = static_cast<int64_t>(n);
+        if (program_.value(id).role == Role::kActivation)
+          producer_[Index(id)] = static_cast<int64_t>(n);
       }
     }
     copy_.assign(program_.values.size(), kNoValue);
@@ -75,7 +77,8 @@ Result<Recompute> ParseRecompute(const std::string& name) {
   if (name == "none") return Recompute::kNone;
   if (name == "cheap") return Recompute::kCheap;
   if (name == "block") return Recompute::kBlock;
-  return Error(Code::kInvalidArgument, "train.recompute is '{}'; expected none, cheap or block", name);
+  return Error(Code::kInvalidArgument, "train.recompute is '{}'; expected none, cheap or block",
+               name);
 }
 
 void ApplyRecompute(Graph* graph, Recompute policy) {

@@ -1,5 +1,5 @@
-// Recomputation: trades time for memory by running forward ops again in the backward pass instead of keeping their
-// results.
+// Recomputation: trades time for memory by running forward ops again in the backward pass instead
+// of keeping their results.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ enum class Recompute {
 };
 Result<Recompute> ParseRecompute(const std::string& name);
 
-// Rewrites a differentiated graph's backward nodes to read recomputed copies. Values come out the same bit for bit.
+// Rewrites a differentiated graph's backward nodes to read recomputed copies. Values come out the
+// same bit for bit.
 void ApplyRecompute(Graph* graph, Recompute policy);
 
 }  // namespace wt::nn

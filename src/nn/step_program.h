@@ -1,8 +1,9 @@
-// StepProgram: the flat, static list of ops that one training step is. Everything else reads it: the executor
-// runs it (executor.h), the price model prices it, a checker compares kernels with it.
+// StepProgram: the flat, static list of ops that one training step is. Everything else reads it:
+// the executor runs it (executor.h), the price model prices it, a checker compares kernels with it.
 //
-// Activations are in single-assignment form. Parameters, their gradients and the optimiser's state are persistent:
-// a node that lists one among its outputs updates it in place, and the order of the list is the order of events.
+// Activations are in single-assignment form. Parameters, their gradients and the optimiser's state
+// are persistent: a node that lists one among its outputs updates it in place, and the order of the
+// list is the order of events.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +79,8 @@ struct Node {
   std::string scope;  // where in the model it comes from: "layer3.attention"
 };
 
-// How a parameter starts: a + b * (0 | uniform in [-1, 1) | normal | position / (n - 1)); kFirstRow: a in the
-// first row, b in the others.
+// How a parameter starts: a + b * (0 | uniform in [-1, 1) | normal | position / (n - 1));
+// kFirstRow: a in the first row, b in the others.
 struct Init {
   enum class Kind : uint8_t { kConstant, kUniform, kNormal, kRamp, kFirstRow };
   Kind kind = Kind::kConstant;
@@ -105,7 +106,8 @@ struct StepProgram {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<Parameter> parameters;
-  std::vector<ValueId> results;  // activations read from outside after their phase: the loss, logits
+  std::vector<ValueId>
+      results;  // activations read from outside after their phase: the loss, logits
 
   const Value& value(ValueId id) const { return values[static_cast<size_t>(id)]; }
   Value& value(ValueId id) { return values[static_cast<size_t>(id)]; }

@@ -23,11 +23,20 @@ void Fill(const Init& init, uint64_t seed, const Value& value, float* out) {
   for (int64_t i = 0; i < n; ++i) {
     double unit = 0;
     switch (init.kind) {
-      case Init::Kind::kConstant: break;
-      case Init::Kind::kFirstRow: out[i] = static_cast<float>(i < value.shape.back() ? init.a : init.b); continue;
-      case Init::Kind::kUniform: unit = 2.0 * static_cast<double>(random.NextUniform()) - 1.0; break;
-      case Init::Kind::kNormal: unit = static_cast<double>(random.NextNormal()); break;
-      case Init::Kind::kRamp: unit = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0; break;
+      case Init::Kind::kConstant:
+        break;
+      case Init::Kind::kFirstRow:
+        out[i] = static_cast<float>(i < value.shape.back() ? init.a : init.b);
+        continue;
+      case Init::Kind::kUniform:
+        unit = 2.0 * static_cast<double>(random.NextUniform()) - 1.0;
+        break;
+      case Init::Kind::kNormal:
+        unit = static_cast<double>(random.NextNormal());
+        break;
+      case Init::Kind::kRamp:
+        unit = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 0;
+        break;
     }
     out[i] = static_cast<float>(init.a + init.b * unit);
   }
@@ -72,8 +81,8 @@ Status TensorStore::Prepare(const StepProgram& program) {
     if (const StoredTensor* known = Find(value.name)) {
       if (known->spec.shape == value.shape && known->spec.dtype == value.dtype) continue;
       return Error(Code::kMismatch, "tensor '{}' is {}{}; this program expects {}{}", value.name,
-                   DTypeName(known->spec.dtype), ShapeText(known->spec.shape), DTypeName(value.dtype),
-                   ShapeText(value.shape));
+                   DTypeName(known->spec.dtype), ShapeText(known->spec.shape),
+                   DTypeName(value.dtype), ShapeText(value.shape));
     }
     WT_ASSIGN_OR_RETURN(Buffer buffer, Buffer::Allocate(value.bytes()));
     tensors_.emplace(value.name, StoredTensor{value, value.role, std::move(buffer)});

@@ -1,5 +1,5 @@
-// TensorStore: the persistent tensors of a model by name - parameters, gradients, optimiser state - shared by the
-// programs that train, evaluate and sample it.
+// TensorStore: the persistent tensors of a model by name - parameters, gradients, optimiser state -
+// shared by the programs that train, evaluate and sample it.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +37,11 @@ struct StoredTensor {
 
 class TensorStore {
  public:
-  // Makes the persistent tensors of `program` that are not there yet, zeroed. A tensor of the same name and
-  // another shape or dtype is a kMismatch error.
+  // Makes the persistent tensors of `program` that are not there yet, zeroed. A tensor of the same
+  // name and another shape or dtype is a kMismatch error.
   Status Prepare(const StepProgram& program);
-  // Fills parameters that `program` declares from their Init; the draw depends on seed and name alone.
+  // Fills parameters that `program` declares from their Init; the draw depends on seed and name
+  // alone.
   void Initialize(const StepProgram& program, uint64_t seed);
 
   StoredTensor* Find(const std::string& name);

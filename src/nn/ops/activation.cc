@@ -51,13 +51,24 @@ Work WorkSwigluGrad(const OpCall& call) { return ElementwiseWork(call, 9); }
 
 }  // namespace
 
-const OpDef kActivation = {"activation", "y = f(x): relu2, leaky_relu2, gelu, silu", SameAsInput0,
-                           RunActivation, GradActivation, WorkActivation, -1, true};
-const OpDef kActivationGrad = {"activation_grad", "dx = dy f'(x)", SameAsInput0, RunActivationGrad,
-                               nullptr, WorkActivationGrad, 0};
-const OpDef kSwiglu = {"swiglu", "y = silu(gate) up", InferSwiglu, RunSwiglu, GradSwiglu, WorkSwiglu,
-                       -1, true};
+const OpDef kActivation = {"activation",
+                           "y = f(x): relu2, leaky_relu2, gelu, silu",
+                           SameAsInput0,
+                           RunActivation,
+                           GradActivation,
+                           WorkActivation,
+                           -1,
+                           true};
+const OpDef kActivationGrad = {"activation_grad",
+                               "dx = dy f'(x)",
+                               SameAsInput0,
+                               RunActivationGrad,
+                               nullptr,
+                               WorkActivationGrad,
+                               0};
+const OpDef kSwiglu = {"swiglu",   "y = silu(gate) up", InferSwiglu, RunSwiglu,
+                       GradSwiglu, WorkSwiglu,          -1,          true};
 const OpDef kSwigluGrad = {"swiglu_grad", "dgate, dup of swiglu", InferSwigluGrad, RunSwigluGrad,
-                           nullptr, WorkSwigluGrad};
+                           nullptr,       WorkSwigluGrad};
 
 }  // namespace wt::nn::ops

@@ -25,8 +25,8 @@ void GradEmbedding(GradContext& c) {
 // inputs: dy, ids; output: the table's gradient
 InferResult InferEmbeddingGrad(const OpCall&) { return std::vector<ValueSpec>{}; }
 void RunEmbeddingGrad(const RunContext& c) {
-  tensor::EmbeddingBackward(c.rows(0), c.cols(0), c.output(0).shape[0], c.in_as<int32_t>(1), c.in(0),
-                            c.out_as<float>(0));
+  tensor::EmbeddingBackward(c.rows(0), c.cols(0), c.output(0).shape[0], c.in_as<int32_t>(1),
+                            c.in(0), c.out_as<float>(0));
 }
 // Only the rows that are looked up move.
 Work WorkEmbedding(const OpCall& call) {
@@ -43,9 +43,10 @@ Work WorkEmbeddingGrad(const OpCall& call) {
 
 }  // namespace
 
-const OpDef kEmbedding = {"embedding", "y = table[ids]", InferEmbedding, RunEmbedding, GradEmbedding,
-                          WorkEmbedding};
-const OpDef kEmbeddingGrad = {"embedding_grad", "dtable[ids] += dy", InferEmbeddingGrad,
-                              RunEmbeddingGrad, nullptr, WorkEmbeddingGrad};
+const OpDef kEmbedding = {"embedding",  "y = table[ids]", InferEmbedding,
+                          RunEmbedding, GradEmbedding,    WorkEmbedding};
+const OpDef kEmbeddingGrad = {
+    "embedding_grad", "dtable[ids] += dy", InferEmbeddingGrad, RunEmbeddingGrad,
+    nullptr,          WorkEmbeddingGrad};
 
 }  // namespace wt::nn::ops

@@ -1,15 +1,20 @@
-// The language-model head: product with the vocabulary, soft cap and cross entropy in one op, so that
-// the [tokens, vocab] logits never exist as a whole.
+// The language-model head: product with the vocabulary, soft cap and cross entropy in one op, so
+// that the [tokens, vocab] logits never exist as a whole.
 #include "nn/ops/ops.h"
 #include "tensor/cross_entropy.h"
 
 namespace wt::nn::ops {
 namespace {
 
-// inputs: x [batch, time, width], w [vocab, width], targets i32 [batch, time], weights f32 [predict]
+// inputs: x [batch, time, width], w [vocab, width], targets i32 [batch, time], weights f32
+// [predict]
 tensor::HeadLossShape ShapeOf(const OpCall& call) {
   const Shape& x = call.input(0).shape;
-  return {x[0], x[1], x[2], call.rows(1), static_cast<float>(call.attrs().Real("softcap")),
+  return {x[0],
+          x[1],
+          x[2],
+          call.rows(1),
+          static_cast<float>(call.attrs().Real("softcap")),
           static_cast<int>(call.cols(3))};
 }
 tensor::HeadLossInputs InputsOf(const RunContext& c) {
@@ -20,16 +25,17 @@ InferResult InferHeadLoss(const OpCall& call) {
   const Value& x = call.input(0);
   if (x.shape.size() != 3 || call.cols(1) != x.shape[2] || call.input(2).dtype != DType::kI32 ||
       NumElements(call.input(2).shape) != call.rows(0) || call.cols(3) > tensor::kMaxPredict) {
-    return ShapeError("head_loss", call,
-                      "x [batch, time, width], w [vocab, width], targets i32 [batch, time], weights");
+    return ShapeError(
+        "head_loss", call,
+        "x [batch, time, width], w [vocab, width], targets i32 [batch, time], weights");
   }
   return std::vector<ValueSpec>{{{1}, DType::kF32}, {{x.shape[0], x.shape[1]}, DType::kF32}};
 }
 void RunHeadLoss(const RunContext& c) {
   tensor::HeadLossForward(ShapeOf(c), InputsOf(c), c.out_as<float>(0), c.out_as<float>(1));
 }
-// The loss is the root of differentiation, so the gradient that reaches it is 1 and both passes can share
-// one computation of the logits.
+// The loss is the root of differentiation, so the gradient that reaches it is 1 and both passes can
+// share one computation of the logits.
 void GradHeadLoss(GradContext& c) {
   const auto added = c.ExtendForward("head_loss_train", {c.ParameterGradient(1)});
   c.SetInputGradient(0, added.front());
@@ -53,8 +59,9 @@ InferResult InferLogits(const OpCall& call) {
   return std::vector<ValueSpec>{{shape, DType::kF32}};
 }
 void RunLogits(const RunContext& c) {
-  tensor::LogitsForward(c.rows(0), c.cols(0), c.rows(1), static_cast<float>(c.attrs().Real("softcap")),
-                        c.in(0), c.in(1), c.out_as<float>(0));
+  tensor::LogitsForward(c.rows(0), c.cols(0), c.rows(1),
+                        static_cast<float>(c.attrs().Real("softcap")), c.in(0), c.in(1),
+                        c.out_as<float>(0));
 }
 
 // `products` of the size of the logits; softmax_flops per logit.
@@ -71,10 +78,15 @@ Work WorkLogits(const OpCall& call) { return WorkWith(call, 1, 2); }
 
 }  // namespace
 
-const OpDef kHeadLoss = {"head_loss", "loss = sum_k weight_k mean nll_k of softcap(x W^T)",
-                         InferHeadLoss, RunHeadLoss, GradHeadLoss, WorkHeadLoss};
-const OpDef kHeadLossTrain = {"head_loss_train", "head_loss with dx and dW from the same logits",
-                              InferHeadLossTrain, RunHeadLossTrain, nullptr, WorkHeadLossTrain};
+const OpDef kHeadLoss = {"head_loss",   "loss = sum_k weight_k mean nll_k of softcap(x W^T)",
+                         InferHeadLoss, RunHeadLoss,
+                         GradHeadLoss,  WorkHeadLoss};
+const OpDef kHeadLossTrain = {"head_loss_train",
+                              "head_loss with dx and dW from the same logits",
+                              InferHeadLossTrain,
+                              RunHeadLossTrain,
+                              nullptr,
+                              WorkHeadLossTrain};
 const OpDef kLogits = {"logits", "softcap(x W^T)", InferLogits, RunLogits, nullptr, WorkLogits};
 
 }  // namespace wt::nn::ops

@@ -68,8 +68,9 @@ Work WorkWgrad(const OpCall& call) {
 }  // namespace
 
 const OpDef kLinear = {"linear", "y = x W^T", InferLinear, RunLinear, GradLinear, WorkLinear};
-const OpDef kLinearDgrad = {"linear_dgrad", "dx = addend + dy W", InferDgrad, RunDgrad, nullptr,
-                            WorkDgrad, 0};
-const OpDef kLinearWgrad = {"linear_wgrad", "dW += dy^T x", InferWgrad, RunWgrad, nullptr, WorkWgrad};
+const OpDef kLinearDgrad = {
+    "linear_dgrad", "dx = addend + dy W", InferDgrad, RunDgrad, nullptr, WorkDgrad, 0};
+const OpDef kLinearWgrad = {"linear_wgrad", "dW += dy^T x", InferWgrad,
+                            RunWgrad,       nullptr,        WorkWgrad};
 
 }  // namespace wt::nn::ops

@@ -60,13 +60,19 @@ Work WorkRopeGrad(const OpCall& call) { return ElementwiseWork(call, 14); }
 
 }  // namespace
 
-const OpDef kRmsNorm = {"rms_norm", "y = x / sqrt(mean(x^2) + eps)", SameAsInput0, RunNorm, GradNorm,
-                        WorkNorm,   -1, true};
-const OpDef kRmsNormGrad = {"rms_norm_grad", "dx = addend + rstd (dy - y mean(dy y))", SameAsInput0,
-                            RunNormGrad, nullptr, WorkNormGrad, 0};
-const OpDef kRopeNorm = {"rope_norm", "y = gain * rmsnorm(rotate(x))", InferRope, RunRope, GradRope,
-                         WorkRope,    -1, true};
-const OpDef kRopeNormGrad = {"rope_norm_grad", "dx of rope_norm", SameAsInput0, RunRopeGrad, nullptr,
-                             WorkRopeGrad, 0};
+const OpDef kRmsNorm = {
+    "rms_norm", "y = x / sqrt(mean(x^2) + eps)", SameAsInput0, RunNorm, GradNorm, WorkNorm, -1,
+    true};
+const OpDef kRmsNormGrad = {"rms_norm_grad",
+                            "dx = addend + rstd (dy - y mean(dy y))",
+                            SameAsInput0,
+                            RunNormGrad,
+                            nullptr,
+                            WorkNormGrad,
+                            0};
+const OpDef kRopeNorm = {
+    "rope_norm", "y = gain * rmsnorm(rotate(x))", InferRope, RunRope, GradRope, WorkRope, -1, true};
+const OpDef kRopeNormGrad = {
+    "rope_norm_grad", "dx of rope_norm", SameAsInput0, RunRopeGrad, nullptr, WorkRopeGrad, 0};
 
 }  // namespace wt::nn::ops

@@ -1,5 +1,5 @@
-// The rows of the op table, one declaration each; op_table.cc lists them. Definitions stand in this folder's
-// .cc files, grouped by what they do.
+// The rows of the op table, one declaration each; op_table.cc lists them. Definitions stand in this
+// folder's .cc files, grouped by what they do.
 #pragma once
 
 #include "nn/differentiate.h"

@@ -58,20 +58,21 @@ InferResult InferMix(const OpCall& call) {
   const bool scalars = call.input(2).dtype == DType::kF32 && call.input(3).dtype == DType::kF32 &&
                        index < call.cols(2) && index < call.cols(3);
   if (!SameShape(call, 0, 1) || call.input(0).dtype != call.input(1).dtype || !scalars) {
-    return ShapeError("mix", call, "x, x0 of one shape and dtype and f32 vectors longer than index");
+    return ShapeError("mix", call,
+                      "x, x0 of one shape and dtype and f32 vectors longer than index");
   }
   return SameAsInput0(call);
 }
 void RunMix(const RunContext& c) {
   const int64_t index = c.attrs().Int("index");
-  tensor::MixForward(Count(c), c.in_as<float>(2) + index, c.in_as<float>(3) + index, c.in(0), c.in(1),
-                     c.out(0));
+  tensor::MixForward(Count(c), c.in_as<float>(2) + index, c.in_as<float>(3) + index, c.in(0),
+                     c.in(1), c.out(0));
 }
 void GradMix(GradContext& c) {
   const ValueId addend = c.needs_gradient(1) ? c.TakeInputGradient(1) : kNoValue;
-  const auto d = c.Emit("mix_grad",
-                        {c.output_gradient(0), c.input(0), c.input(1), c.input(2), c.input(3), addend},
-                        c.attrs(), {c.ParameterGradient(2), c.ParameterGradient(3)});
+  const auto d = c.Emit(
+      "mix_grad", {c.output_gradient(0), c.input(0), c.input(1), c.input(2), c.input(3), addend},
+      c.attrs(), {c.ParameterGradient(2), c.ParameterGradient(3)});
   if (d.size() < 2) return;
   c.SetInputGradient(1, d[1]);
   c.SetInputGradient(0, d[0]);
@@ -101,13 +102,15 @@ void RunSlice(const RunContext& c) {
   const int64_t element = DTypeBytes(c.input(0).dtype);
   const int64_t from = c.cols(0) * element, to = c.attrs().Int("count") * element;
   for (int64_t row = 0; row < c.rows(0); ++row) {
-    std::memcpy(c.out_as<char>(0) + row * to, c.in_as<char>(0) + row * from, static_cast<size_t>(to));
+    std::memcpy(c.out_as<char>(0) + row * to, c.in_as<char>(0) + row * from,
+                static_cast<size_t>(to));
   }
 }
 void GradSlice(GradContext& c) {
   const ValueId addend = c.TakeInputGradient(0);
   const Attrs attrs = {{"cols", c.value(c.input(0)).shape.back()}};
-  c.SetInputGradient(0, c.Emit("slice_columns_grad", {addend, c.output_gradient(0)}, attrs).front());
+  c.SetInputGradient(0,
+                     c.Emit("slice_columns_grad", {addend, c.output_gradient(0)}, attrs).front());
 }
 // inputs: addend or nothing, dy. dx = addend, plus dy in the first columns.
 InferResult InferSliceGrad(const OpCall& call) {
@@ -150,11 +153,21 @@ const OpDef kCast = {"cast", "y = x in another dtype", InferCast, RunCast, GradC
 const OpDef kZero = {"zero", "y = 0", InferNothing, RunZero, nullptr, WorkMove};
 const OpDef kAdd = {"add", "y = a + b", InferAdd, RunAdd, GradAdd, WorkAdd, 0};
 const OpDef kMix = {"mix", "y = r x + z x0", InferMix, RunMix, GradMix, WorkMix, -1, true};
-const OpDef kMixGrad = {"mix_grad", "dx = r dy; dx0 += z dy; dr += dy.x; dz += dy.x0", InferMixGrad,
-                        RunMixGrad, nullptr, WorkMixGrad, 0};
-const OpDef kSliceColumns = {"slice_columns", "y = x[:, :count]", InferSlice, RunSlice, GradSlice,
-                             WorkMove};
-const OpDef kSliceColumnsGrad = {"slice_columns_grad", "dx = addend; dx[:, :count] += dy",
-                                 InferSliceGrad, RunSliceGrad, nullptr, WorkAdd, 0};
+const OpDef kMixGrad = {"mix_grad",
+                        "dx = r dy; dx0 += z dy; dr += dy.x; dz += dy.x0",
+                        InferMixGrad,
+                        RunMixGrad,
+                        nullptr,
+                        WorkMixGrad,
+                        0};
+const OpDef kSliceColumns = {"slice_columns", "y = x[:, :count]", InferSlice,
+                             RunSlice,        GradSlice,          WorkMove};
+const OpDef kSliceColumnsGrad = {"slice_columns_grad",
+                                 "dx = addend; dx[:, :count] += dy",
+                                 InferSliceGrad,
+                                 RunSliceGrad,
+                                 nullptr,
+                                 WorkAdd,
+                                 0};
 
 }  // namespace wt::nn::ops

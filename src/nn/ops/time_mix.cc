@@ -1,4 +1,5 @@
-// Ops that mix a token with its near past or with its value embedding: causal convolution, smear, value gate.
+// Ops that mix a token with its near past or with its value embedding: causal convolution, smear,
+// value gate.
 #include "nn/ops/ops.h"
 #include "tensor/conv.h"
 #include "tensor/gate.h"
@@ -56,8 +57,8 @@ void RunSmear(const RunContext& c) {
   tensor::SmearForward(SmearShapeOf(c, 0), c.in(0), c.in(1), c.in_as<float>(2), c.out(0));
 }
 void GradSmear(GradContext& c) {
-  const auto d = c.Emit("smear_grad", {c.output_gradient(0), c.input(0), c.input(1), c.input(2)}, {},
-                        {c.ParameterGradient(2)});
+  const auto d = c.Emit("smear_grad", {c.output_gradient(0), c.input(0), c.input(1), c.input(2)},
+                        {}, {c.ParameterGradient(2)});
   if (d.size() < 2) return;
   c.SetInputGradient(1, d[1]);
   c.SetInputGradient(0, d[0]);
@@ -77,12 +78,14 @@ Work WorkSmearGrad(const OpCall& call) { return ElementwiseWork(call, 6); }
 
 tensor::GateShape GateShapeOf(const OpCall& call, size_t v, size_t g) {
   const int64_t heads = call.cols(g);
-  return {call.rows(v), heads, call.cols(v) / heads, static_cast<float>(call.attrs().Real("scale"))};
+  return {call.rows(v), heads, call.cols(v) / heads,
+          static_cast<float>(call.attrs().Real("scale"))};
 }
 InferResult InferGate(const OpCall& call) {
   if (call.input(0).shape != call.input(2).shape || call.rows(1) != call.rows(0) ||
       call.cols(0) % call.cols(1) != 0) {
-    return ShapeError("value_gate", call, "v and e of one shape, gate logits [batch, time, kv_heads]");
+    return ShapeError("value_gate", call,
+                      "v and e of one shape, gate logits [batch, time, kv_heads]");
   }
   return SameAsInput0(call);
 }
@@ -90,7 +93,8 @@ void RunGate(const RunContext& c) {
   tensor::GateForward(GateShapeOf(c, 0, 1), c.in(0), c.in(1), c.in(2), c.out(0));
 }
 void GradGate(GradContext& c) {
-  const auto d = c.Emit("value_gate_grad", {c.output_gradient(0), c.input(1), c.input(2)}, c.attrs());
+  const auto d =
+      c.Emit("value_gate_grad", {c.output_gradient(0), c.input(1), c.input(2)}, c.attrs());
   if (d.size() < 2) return;
   c.SetInputGradient(2, d[1]);
   c.SetInputGradient(1, d[0]);
@@ -114,15 +118,16 @@ Work WorkGateGrad(const OpCall& call) {
 
 const OpDef kCausalConv = {"causal_conv", "y[t] = sum_k w[k] x[t-k]", InferConv, RunConv, GradConv,
                            WorkConv};
-const OpDef kCausalConvGrad = {"causal_conv_grad", "dx, dw of causal_conv", SameAsInput0, RunConvGrad,
-                               nullptr, WorkConvGrad};
-const OpDef kSmear = {"smear", "y[t] = x[t] + lambda sigmoid(g[t]) x[t-1]", InferSmear, RunSmear,
-                      GradSmear, WorkSmear};
-const OpDef kSmearGrad = {"smear_grad", "dx, dg, dlambda of smear", InferSmearGrad, RunSmearGrad,
-                          nullptr, WorkSmearGrad};
-const OpDef kValueGate = {"value_gate", "y = v + scale sigmoid(g) e", InferGate, RunGate, GradGate,
-                          WorkGate, 0};
-const OpDef kValueGateGrad = {"value_gate_grad", "dg, de of value_gate", InferGateGrad, RunGateGrad,
-                              nullptr, WorkGateGrad};
+const OpDef kCausalConvGrad = {
+    "causal_conv_grad", "dx, dw of causal_conv", SameAsInput0, RunConvGrad, nullptr, WorkConvGrad};
+const OpDef kSmear = {"smear",    "y[t] = x[t] + lambda sigmoid(g[t]) x[t-1]",
+                      InferSmear, RunSmear,
+                      GradSmear,  WorkSmear};
+const OpDef kSmearGrad = {
+    "smear_grad", "dx, dg, dlambda of smear", InferSmearGrad, RunSmearGrad, nullptr, WorkSmearGrad};
+const OpDef kValueGate = {
+    "value_gate", "y = v + scale sigmoid(g) e", InferGate, RunGate, GradGate, WorkGate, 0};
+const OpDef kValueGateGrad = {
+    "value_gate_grad", "dg, de of value_gate", InferGateGrad, RunGateGrad, nullptr, WorkGateGrad};
 
 }  // namespace wt::nn::ops

@@ -1,5 +1,6 @@
-// The optimiser's ops. They update persistent tensors in place; learning rates and the like come from small
-// `hyper` inputs (optimizer.h names the entries), so a schedule never changes the program.
+// The optimiser's ops. They update persistent tensors in place; learning rates and the like come
+// from small `hyper` inputs (optimizer.h names the entries), so a schedule never changes the
+// program.
 #include <cmath>
 
 #include "nn/ops/ops.h"
@@ -75,7 +76,8 @@ Work WorkMuon(const OpCall& call) {
   const auto rows = static_cast<double>(call.rows(0)), cols = static_cast<double>(call.cols(0));
   const double s = std::min(rows, cols), l = std::max(rows, cols);
   Work work = ElementwiseWork(call, 30);
-  work.matmul_flops = static_cast<double>(call.attrs().Int("steps")) * (4 * s * s * l + 2 * s * s * s);
+  work.matmul_flops =
+      static_cast<double>(call.attrs().Int("steps")) * (4 * s * s * l + 2 * s * s * s);
   work.matmul_dtype = call.attrs().Int("exact") ? DType::kF32 : DType::kBF16;
   for (int64_t& bytes : work.written_bytes) bytes *= 2;  // state is read as well
   return work;
@@ -86,8 +88,8 @@ Work WorkAdamW(const OpCall& call) {
   return work;
 }
 
-// --- ema: inputs parameter, decay [1]; output the average. blend: inputs average, alpha [1]; output the
-// parameter.
+// --- ema: inputs parameter, decay [1]; output the average. blend: inputs average, alpha [1];
+// output the parameter.
 
 void RunEma(const RunContext& c) {
   tensor::EmaUpdate(NumElements(c.input(0).shape), *c.in_as<float>(1), c.in_as<float>(0),
@@ -112,15 +114,20 @@ Work WorkAverage(const OpCall& call) {
 
 }  // namespace
 
-const OpDef kGradientScale = {"gradient_scale", "scale = min(1, clip / norm) / micro_batches",
-                              InferGradientScale, RunGradientScale, nullptr, WorkNorm};
-const OpDef kAdamW = {"adamw", "AdamW update of one parameter", InferNothing, RunAdamW, nullptr,
+const OpDef kGradientScale = {"gradient_scale",
+                              "scale = min(1, clip / norm) / micro_batches",
+                              InferGradientScale,
+                              RunGradientScale,
+                              nullptr,
+                              WorkNorm};
+const OpDef kAdamW = {"adamw",  "AdamW update of one parameter", InferNothing, RunAdamW, nullptr,
                       WorkAdamW};
-const OpDef kMuon = {"muon", "Muon update of one matrix", InferNothing, RunMuon, nullptr, WorkMuon, -1,
-                     false,  ScratchMuon};
-const OpDef kEma = {"ema", "average = decay average + (1 - decay) p", InferNothing, RunEma, nullptr,
-                    WorkAverage};
-const OpDef kBlend = {"blend", "p = (1 - alpha) p + alpha average", InferNothing, RunBlend, nullptr,
-                      WorkAverage};
+const OpDef kMuon = {
+    "muon",     "Muon update of one matrix", InferNothing, RunMuon, nullptr, WorkMuon, -1, false,
+    ScratchMuon};
+const OpDef kEma = {
+    "ema", "average = decay average + (1 - decay) p", InferNothing, RunEma, nullptr, WorkAverage};
+const OpDef kBlend = {
+    "blend", "p = (1 - alpha) p + alpha average", InferNothing, RunBlend, nullptr, WorkAverage};
 
 }  // namespace wt::nn::ops
