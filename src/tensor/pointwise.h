@@ -14,6 +14,10 @@ void Cast(int64_t n, ConstArray src, Array dst);
 void Add(int64_t n, ConstArray a, ConstArray b, Array out);
 // out = s * x; the dtypes may differ.
 void Scale(int64_t n, float s, ConstArray x, Array out);
+// out = sa a + sb b; the dtypes may differ.
+void LinearCombine(int64_t n, float sa, ConstArray a, float sb, ConstArray b, Array out);
+// Sum of a b, in a fixed order: the same bits at any number of threads. One dtype.
+double Dot(int64_t n, ConstArray a, ConstArray b);
 void ZeroFill(int64_t n, Array out);
 
 // y = r x + z x0, with r and z single floats (parameters). One dtype.
