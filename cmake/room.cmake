@@ -17,6 +17,7 @@ function(wt_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
   target_link_libraries(${name} PRIVATE wt_flags ${T_LIBS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O1)  # the code under test keeps its own level; tests build sooner
   target_compile_definitions(${name} PRIVATE WT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}")
 endfunction()
