@@ -193,7 +193,6 @@ struct F32Kernel {
     F32 acc[kMr][2] = {};
     F32 x = F32{} + 0.5f, y = F32{} + 0.25f;
     for (int64_t i = 0; i < rounds; ++i) {
-      asm volatile("" : "+m"(rounds));
 #pragma GCC unroll 16
       for (int r = 0; r < kMr; ++r) {
         acc[r][0] = acc[r][0] * x + y;

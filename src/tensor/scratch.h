@@ -13,9 +13,13 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
 
-  // At least `bytes`, aligned to 64 bytes; contents are undefined and valid until the next call.
+  // At least `bytes`, aligned to 64 bytes. Undefined contents if it had to grow, else the old ones.
   void* Reserve(int64_t bytes);
   float* Floats(int64_t n) { return static_cast<float*>(Reserve(n * 4)); }
+
+  // What was reserved last.
+  void* data() const { return data_; }
+  float* floats() const { return static_cast<float*>(data_); }
 
  private:
   void* data_ = nullptr;
