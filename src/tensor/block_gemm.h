@@ -24,6 +24,9 @@ struct BlockGemm {
   // True when products are rounded to bf16 inputs: f32 operands are rounded while packing.
   // Otherwise f32 operands stay exact.
   bool bf16_products;
+  // Sizes that keep a packed panel of B in the first cache (kc deep) and a packed block of A
+  // (mc x kc) in the second.
+  int64_t kc, mc;
 
   // Bytes of a packed operand; both packed buffers must be aligned to 64 bytes.
   int64_t (*packed_a_bytes)(int64_t m, int64_t k);
@@ -33,6 +36,9 @@ struct BlockGemm {
   // C[m, n] = A B, or += when accumulate; ldc in elements. Sums over k in one fixed order.
   void (*run)(int64_t m, int64_t n, int64_t k, const void* packed_a, const void* packed_b, float* c,
               int64_t ldc, bool accumulate);
+  // `rounds` of independent products in registers, as fast as this instruction set can; returns
+  // the FLOPs done. For peak.h.
+  double (*spin)(int64_t rounds);
 };
 
 // What this build and this processor can run, slowest first; the first is always "plain".
@@ -40,7 +46,16 @@ const std::vector<const BlockGemm*>& AvailableBlockGemms();
 
 // The one in use: the fastest available unless `WINDTUNNEL_ISA` or SetBlockGemm names another.
 // `f32_exact` asks for one that keeps f32 operands exact (for tests and fp32 recipes).
+// A name in the environment that SetBlockGemm refuses is reported on stderr and ignored; programs
+// call CheckBlockGemmEnvironment first to stop instead. The first use of an instruction set
+// compares a small product with "plain"; one that differs is reported on stderr and never used
+// again.
 const BlockGemm& ActiveBlockGemm(bool f32_exact = false);
+// kInvalidArgument with the known names, or kUnsupported with those that this processor can run.
 Status SetBlockGemm(std::string_view name);
+Status CheckBlockGemmEnvironment();
+
+// Whether `gemm` agrees with "plain" on a small product with ragged edges.
+bool BlockGemmIsSound(const BlockGemm& gemm);
 
 }  // namespace wt::tensor

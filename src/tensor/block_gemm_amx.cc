@@ -1,0 +1,5 @@
+#include "tensor/block_gemm_isa.h"
+
+namespace wt::tensor {
+const BlockGemm* AmxBlockGemm() { return nullptr; }
+}  // namespace wt::tensor

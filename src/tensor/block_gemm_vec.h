@@ -1,0 +1,99 @@
+// Vectors of the compilers' own vector extension, for the files of block_gemm that are compiled for
+// one instruction set each. WT_LANES (f32 lanes of a register) is defined before this is included.
+//
+// Everything is in an anonymous namespace and nothing of the standard library is called: a function
+// compiled for AVX-512 must never be the copy that the linker keeps for the rest of the program.
+// The same text compiled for a smaller processor is correct and slow, which is how tests run it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "tensor/view.h"
+
+namespace wt::tensor {
+namespace {
+
+constexpr int kLanes = WT_LANES;
+
+typedef float F32 __attribute__((vector_size(kLanes * 4)));
+typedef uint32_t U32 __attribute__((vector_size(kLanes * 4)));
+typedef uint16_t U16 __attribute__((vector_size(kLanes * 2)));
+
+#define WT_INLINE [[gnu::always_inline]] inline
+
+constexpr int64_t RoundUp(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+constexpr int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
+
+template <class V>
+WT_INLINE V Load(const void* from) {
+  V v;
+  __builtin_memcpy(&v, from, sizeof(v));
+  return v;
+}
+template <class V>
+WT_INLINE void Store(const V& v, void* to) {
+  __builtin_memcpy(to, &v, sizeof(v));
+}
+// The first n < kLanes elements; the rest is zero.
+template <class V>
+WT_INLINE V LoadPart(const void* from, int64_t n) {
+  V v = {};
+  __builtin_memcpy(&v, from, static_cast<size_t>(n) * (sizeof(V) / kLanes));
+  return v;
+}
+
+WT_INLINE U32 Widen(U16 v) { return __builtin_convertvector(v, U32) << 16; }
+
+// f32 to bf16, to nearest even, NaN kept quiet.
+WT_INLINE U16 RoundToBF16(U32 x) {
+  const U32 rounded = (x + 0x7fffu + ((x >> 16) & 1u)) >> 16;
+  const U32 quiet = (x >> 16) | 0x40u;
+  const U32 is_nan = (U32)((x & 0x7fffffffu) > 0x7f800000u);
+  return __builtin_convertvector((rounded & ~is_nan) | (quiet & is_nan), U16);
+}
+
+// Reads of a matrix as f32 bits: kBF16 says what is stored.
+template <bool kBF16>
+WT_INLINE U32 LoadF32(const void* data, int64_t index) {
+  if constexpr (kBF16) {
+    return Widen(Load<U16>(static_cast<const uint16_t*>(data) + index));
+  } else {
+    return Load<U32>(static_cast<const uint32_t*>(data) + index);
+  }
+}
+template <bool kBF16>
+WT_INLINE U32 LoadPartF32(const void* data, int64_t index, int64_t n) {
+  if constexpr (kBF16) {
+    return Widen(LoadPart<U16>(static_cast<const uint16_t*>(data) + index, n));
+  } else {
+    return LoadPart<U32>(static_cast<const uint32_t*>(data) + index, n);
+  }
+}
+
+// Lane i of row r becomes lane r of row i: at each distance, 2x2 blocks of lanes are exchanged.
+template <int kDistance, bool kHigh, size_t... kLane>
+WT_INLINE U32 Exchange(U32 a, U32 b, std::index_sequence<kLane...>) {
+  constexpr int d = kDistance;
+  if constexpr (kHigh) {
+    return __builtin_shufflevector(a, b, (kLane & d ? kLane + kLanes : kLane + d)...);
+  } else {
+    return __builtin_shufflevector(a, b, (kLane & d ? kLane + kLanes - d : kLane)...);
+  }
+}
+template <int kDistance = kLanes / 2>
+WT_INLINE void Transpose(U32 (&rows)[kLanes]) {
+  using Lanes = std::make_index_sequence<kLanes>;
+#pragma GCC unroll 16
+  for (int i = 0; i < kLanes; ++i) {
+    if (i & kDistance) continue;
+    const U32 low = Exchange<kDistance, false>(rows[i], rows[i + kDistance], Lanes());
+    rows[i + kDistance] = Exchange<kDistance, true>(rows[i], rows[i + kDistance], Lanes());
+    rows[i] = low;
+  }
+  if constexpr (kDistance > 1) Transpose<kDistance / 2>(rows);
+}
+
+}  // namespace
+}  // namespace wt::tensor

@@ -1,0 +1,269 @@
+// MatMul: which part of the product is packed when, and by which thread.
+//
+// The product is cut into supers (a range of n and a range of k whose packed B fits in the last
+// cache), those into tiles of C (mt x nt, one task each) and blocks of k (kc). B is packed once per
+// super, by all threads. A is packed by the task that uses it when a task has all columns, and
+// once per super by all threads otherwise. No thread shares the sum of an element, so bits do not
+// depend on threads: the sum runs over the blocks of k in order.
+#include "tensor/matmul.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/parallel.h"
+#include "tensor/block_gemm.h"
+#include "tensor/matmul_store.h"
+#include "tensor/scratch.h"
+
+namespace wt::tensor {
+namespace {
+
+constexpr int64_t kPackedBLimitBytes = int64_t{24} << 20;
+constexpr int64_t kTileCols = 256;
+constexpr int64_t kTasksPerThread = 4;
+// Below this many multiply-adds a parallel region costs more than it saves.
+constexpr int64_t kSerialWork = 1 << 17;
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t RoundUp(int64_t n, int64_t unit) { return CeilDiv(n, unit) * unit; }
+
+// The block of about `target` that cuts n into equal parts, in whole units.
+int64_t EvenBlock(int64_t n, int64_t target, int64_t unit) {
+  return RoundUp(CeilDiv(n, CeilDiv(n, std::max(target, unit))), unit);
+}
+
+struct Range {
+  int64_t begin, end;
+  int64_t size() const { return end - begin; }
+};
+Range BlockRange(int64_t i, int64_t block, int64_t n) {
+  return {i * block, std::min(n, (i + 1) * block)};
+}
+
+struct Buffers {
+  Scratch a, b, sums;    // of the calling thread, shared by all tasks
+  Scratch task_a, tile;  // of each thread
+};
+Buffers& ThreadBuffers() {
+  thread_local Buffers buffers;
+  return buffers;
+}
+
+class Product {
+ public:
+  // `transposed_c`: c is written as the transpose of a b.
+  Product(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool transposed_c,
+          bool accumulate);
+  void Run();
+
+ private:
+  void PlanTiles();
+  void RunSuper(Range cols, Range depth);
+  void For(int64_t n, const std::function<void(int64_t)>& body) const;
+  void PackB(int64_t task);
+  void PackARows(int64_t i, char* packed);
+  void RunTile(int64_t i, int64_t j, const char* packed_a);
+  void FinishTile(Range rows, Range cols, const float* sums, int64_t ld);
+
+  Range KBlock(int64_t t) const {
+    const Range r = BlockRange(t, kc_, depth_.size());
+    return {depth_.begin + r.begin, depth_.begin + r.end};
+  }
+  Range Cols(int64_t j) const {
+    const Range r = BlockRange(j, nt_, cols_.size());
+    return {cols_.begin + r.begin, cols_.begin + r.end};
+  }
+
+  const BlockGemm& gemm_;
+  const ConstMatrix a_, b_;
+  const Matrix c_;
+  const bool transposed_c_, accumulate_, direct_;
+  const int64_t m_, n_, k_;
+  int64_t kc_, mt_, nt_, super_k_, super_n_;
+  bool shared_a_, serial_;
+  int64_t a_slot_, b_slot_;
+
+  // The super being worked on.
+  Range cols_{}, depth_{};
+  int64_t k_blocks_ = 0, col_blocks_ = 0, row_blocks_ = 0;
+  char* packed_a_ = nullptr;
+  char* packed_b_ = nullptr;
+  float* sums_ = nullptr;  // [m, cols of the super], when partial sums must outlive a super
+};
+
+Product::Product(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool transposed_c,
+                 bool accumulate)
+    : gemm_(ActiveBlockGemm(a.dtype == DType::kF32 && b.dtype == DType::kF32)),
+      a_(a),
+      b_(b),
+      c_(c),
+      transposed_c_(transposed_c),
+      accumulate_(accumulate),
+      direct_(c.dtype == DType::kF32 && !transposed_c),
+      m_(a.rows),
+      n_(b.cols),
+      k_(a.cols) {
+  PlanTiles();
+}
+
+void Product::PlanTiles() {
+  kc_ = EvenBlock(k_, gemm_.kc, std::max<int64_t>(gemm_.kr, 8));
+  serial_ = m_ * n_ * k_ <= kSerialWork;
+  const int64_t wanted = serial_ ? 1 : kTasksPerThread * Threads();
+  mt_ = EvenBlock(m_, gemm_.mc, gemm_.mr);
+  nt_ = EvenBlock(n_, kTileCols, gemm_.nr);
+  shared_a_ = CeilDiv(m_, mt_) < wanted && nt_ < n_;
+  const auto tasks = [&] { return CeilDiv(m_, mt_) * (shared_a_ ? CeilDiv(n_, nt_) : 1); };
+  while (tasks() < wanted && mt_ > 4 * gemm_.mr) mt_ = RoundUp(mt_ / 2, gemm_.mr);
+
+  const int64_t k_blocks = CeilDiv(k_, kc_), limit = kPackedBLimitBytes / 4;
+  super_n_ = std::min(n_, std::max(nt_, limit / std::min(k_, 4 * kc_) / nt_ * nt_));
+  super_k_ = kc_ * std::clamp<int64_t>(limit / (super_n_ * kc_), 1, k_blocks);
+  a_slot_ = RoundUp(gemm_.packed_a_bytes(mt_, kc_), 64);
+  b_slot_ = RoundUp(gemm_.packed_b_bytes(kc_, nt_), 64);
+}
+
+void Product::For(int64_t n, const std::function<void(int64_t)>& body) const {
+  if (!serial_) return ParallelFor(n, body);
+  for (int64_t i = 0; i < n; ++i) body(i);
+}
+
+void Product::Run() {
+  for (int64_t j = 0; j < n_; j += super_n_) {
+    const Range cols = {j, std::min(n_, j + super_n_)};
+    if (!direct_ && super_k_ < k_) sums_ = ThreadBuffers().sums.Floats(m_ * cols.size());
+    for (int64_t k = 0; k < k_; k += super_k_) RunSuper(cols, {k, std::min(k_, k + super_k_)});
+  }
+}
+
+void Product::RunSuper(Range cols, Range depth) {
+  cols_ = cols;
+  depth_ = depth;
+  k_blocks_ = CeilDiv(depth.size(), kc_);
+  col_blocks_ = CeilDiv(cols.size(), nt_);
+  row_blocks_ = CeilDiv(m_, mt_);
+  Buffers& buffers = ThreadBuffers();
+  packed_b_ = static_cast<char*>(buffers.b.Reserve(k_blocks_ * col_blocks_ * b_slot_));
+  For(k_blocks_ * col_blocks_, [this](int64_t task) { PackB(task); });
+  if (shared_a_) {
+    const int64_t rows_bytes = k_blocks_ * a_slot_;
+    packed_a_ = static_cast<char*>(buffers.a.Reserve(row_blocks_ * rows_bytes));
+    For(row_blocks_, [=, this](int64_t i) { PackARows(i, packed_a_ + i * rows_bytes); });
+    For(row_blocks_ * col_blocks_, [=, this](int64_t task) {
+      const int64_t i = task / col_blocks_;
+      RunTile(i, task % col_blocks_, packed_a_ + i * rows_bytes);
+    });
+  } else {
+    For(row_blocks_, [this](int64_t i) {
+      char* packed = static_cast<char*>(ThreadBuffers().task_a.Reserve(k_blocks_ * a_slot_));
+      PackARows(i, packed);
+      for (int64_t j = 0; j < col_blocks_; ++j) RunTile(i, j, packed);
+    });
+  }
+}
+
+void Product::PackB(int64_t task) {
+  const Range depth = KBlock(task / col_blocks_), cols = Cols(task % col_blocks_);
+  gemm_.pack_b(b_.Block(depth.begin, depth.size(), cols.begin, cols.size()),
+               packed_b_ + task * b_slot_);
+}
+
+void Product::PackARows(int64_t i, char* packed) {
+  const Range rows = BlockRange(i, mt_, m_);
+  for (int64_t t = 0; t < k_blocks_; ++t) {
+    const Range depth = KBlock(t);
+    gemm_.pack_a(a_.Block(rows.begin, rows.size(), depth.begin, depth.size()),
+                 packed + t * a_slot_);
+  }
+}
+
+void Product::RunTile(int64_t i, int64_t j, const char* packed_a) {
+  const Range rows = BlockRange(i, mt_, m_), cols = Cols(j);
+  float* sums;
+  int64_t ld;
+  if (direct_) {
+    ld = c_.row_stride;
+    sums = static_cast<float*>(c_.data) + rows.begin * ld + cols.begin;
+  } else if (sums_ != nullptr) {
+    ld = cols_.size();
+    sums = sums_ + rows.begin * ld + cols.begin - cols_.begin;
+  } else {
+    ld = nt_;
+    sums = ThreadBuffers().tile.Floats(mt_ * nt_);
+  }
+  const bool add = depth_.begin > 0 || (direct_ && accumulate_);
+  for (int64_t t = 0; t < k_blocks_; ++t) {
+    gemm_.run(rows.size(), cols.size(), KBlock(t).size(), packed_a + t * a_slot_,
+              packed_b_ + (t * col_blocks_ + j) * b_slot_, sums, ld, add || t > 0);
+  }
+  if (!direct_ && depth_.end == k_) FinishTile(rows, cols, sums, ld);
+}
+
+void Product::FinishTile(Range rows, Range cols, const float* sums, int64_t ld) {
+  const int64_t i = transposed_c_ ? cols.begin : rows.begin;
+  const int64_t j = transposed_c_ ? rows.begin : cols.begin;
+  char* to = static_cast<char*>(c_.data) + (i * c_.row_stride + j) * DTypeBytes(c_.dtype);
+  const Matrix block = {to, c_.dtype, transposed_c_ ? cols.size() : rows.size(),
+                        transposed_c_ ? rows.size() : cols.size(), c_.row_stride};
+  StoreSums(sums, ld, transposed_c_, block, accumulate_);
+}
+
+void CheckOperands(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c) {
+  WT_CHECK(a.cols == b.rows && c.rows == a.rows && c.cols == b.cols,
+           "[matmul] given [{}, {}] x [{}, {}] into [{}, {}]", a.rows, a.cols, b.rows, b.cols,
+           c.rows, c.cols);
+  for (DType dtype : {a.dtype, b.dtype, c.dtype}) {
+    WT_CHECK(dtype == DType::kF32 || dtype == DType::kBF16,
+             "[matmul] given {}, expected f32 or bf16", DTypeName(dtype));
+  }
+}
+
+void Zero(const Matrix& c) {
+  const int64_t bytes = DTypeBytes(c.dtype);
+  for (int64_t i = 0; i < c.rows; ++i) {
+    std::fill_n(static_cast<char*>(c.data) + i * c.row_stride * bytes, c.cols * bytes, '\0');
+  }
+}
+
+double Element(const ConstMatrix& m, int64_t i, int64_t j) {
+  const int64_t at = i * m.row_stride + j * m.col_stride;
+  return m.dtype == DType::kBF16 ? static_cast<float>(static_cast<const BF16*>(m.data)[at])
+                                 : static_cast<const float*>(m.data)[at];
+}
+
+}  // namespace
+
+void MatMul(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool accumulate) {
+  CheckOperands(a, b, c);
+  if (c.rows == 0 || c.cols == 0) return;
+  if (a.cols == 0) {
+    if (!accumulate) Zero(c);
+    return;
+  }
+  // A few rows times a weight (decoding): as the weight times a few columns, the weight is the
+  // operand whose packing is a plain copy and the few rows fill the width of a tile.
+  const int64_t few = ActiveBlockGemm(a.dtype == DType::kF32 && b.dtype == DType::kF32).nr;
+  if (a.rows <= few && b.cols > few) {
+    Product(b.Transposed(), a.Transposed(), c, true, accumulate).Run();
+  } else {
+    Product(a, b, c, false, accumulate).Run();
+  }
+}
+
+void MatMulReference(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool accumulate) {
+  CheckOperands(a, b, c);
+  for (int64_t i = 0; i < c.rows; ++i) {
+    for (int64_t j = 0; j < c.cols; ++j) {
+      double sum = accumulate ? Element(c, i, j) : 0.0;
+      for (int64_t k = 0; k < a.cols; ++k) sum += Element(a, i, k) * Element(b, k, j);
+      const int64_t at = i * c.row_stride + j;
+      if (c.dtype == DType::kBF16) {
+        static_cast<BF16*>(c.data)[at] = BF16(static_cast<float>(sum));
+      } else {
+        static_cast<float*>(c.data)[at] = static_cast<float>(sum);
+      }
+    }
+  }
+}
+
+}  // namespace wt::tensor
