@@ -19,7 +19,8 @@ int64_t NumberAfter(const std::string& path, std::string_view key) {
   if (at == std::string::npos) return 0;
   const size_t digit = text->find_first_of("0123456789", at + key.size());
   int64_t value = 0;
-  if (digit != std::string::npos) std::from_chars(text->data() + digit, text->data() + text->size(), value);
+  if (digit != std::string::npos)
+    std::from_chars(text->data() + digit, text->data() + text->size(), value);
   return value;
 }
 

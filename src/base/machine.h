@@ -1,4 +1,5 @@
-// What this machine has: free memory, the process's peak, the processor's name. For messages and reports.
+// What this machine has: free memory, the process's peak, the processor's name. For messages and
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace wt {
 
-// Bytes that can be allocated without swapping: the system's figure or the control group's, whichever is less; 0
-// when neither can be read.
+// Bytes that can be allocated without swapping: the system's figure or the control group's,
+// whichever is less; 0 when neither can be read.
 int64_t AvailableMemoryBytes();
 // The largest resident size of this process so far.
 int64_t PeakResidentBytes();

@@ -24,7 +24,8 @@ text::EvalConfig EvalConfigOf(const BpbOptions& options, int32_t bos) {
 std::span<const float> Score(nn::Executor* executor, nn::ValueId nll, const text::Batch& batch) {
   const size_t n = batch.inputs.size();
   std::memcpy(executor->Data<int32_t>(nn::kTokensInput), batch.inputs.data(), n * sizeof(int32_t));
-  std::memcpy(executor->Data<int32_t>(nn::kTargetsInput), batch.targets.data(), n * sizeof(int32_t));
+  std::memcpy(executor->Data<int32_t>(nn::kTargetsInput), batch.targets.data(),
+              n * sizeof(int32_t));
   executor->Run(nn::Phase::kForward);
   return {executor->Data<float>(nll), n};
 }
@@ -39,8 +40,9 @@ Result<BpbResult> EvaluateBpb(const nn::ModelConfig& config, const nn::ModelFunc
   WT_ASSIGN_OR_RETURN(nn::ScoreProgram made,
                       nn::MakeScoreProgram(config, model, options.rows, options.context));
   WT_ASSIGN_OR_RETURN(auto executor, nn::Executor::Create(std::move(made.program), weights));
-  WT_ASSIGN_OR_RETURN(text::EvalBatches batches,
-                      text::EvalBatches::Create(validation, EvalConfigOf(options, tokenizer.bos())));
+  WT_ASSIGN_OR_RETURN(
+      text::EvalBatches batches,
+      text::EvalBatches::Create(validation, EvalConfigOf(options, tokenizer.bos())));
   *executor->Data<float>(nn::kLossWeightsInput) = 1.0f;
   executor->Run(nn::Phase::kPrepare);
 
@@ -48,13 +50,15 @@ Result<BpbResult> EvaluateBpb(const nn::ModelConfig& config, const nn::ModelFunc
   result.options = options;
   text::Batch batch;
   while (batches.Next(&batch)) {
-    result.totals.Add(Score(executor.get(), made.nll, batch), batch.targets, tokenizer.token_bytes());
+    result.totals.Add(Score(executor.get(), made.nll, batch), batch.targets,
+                      tokenizer.token_bytes());
     if (progress && !progress(batches.tokens(), batches.planned_tokens())) {
       return Error(Code::kInterrupted, "the evaluation was stopped; nothing was written");
     }
   }
   if (!std::isfinite(result.totals.nats)) {
-    return Error(Code::kNumeric, "the model's losses are not finite; the weights hold NaN or infinity");
+    return Error(Code::kNumeric,
+                 "the model's losses are not finite; the weights hold NaN or infinity");
   }
   result.short_of_tokens = batches.short_of_tokens();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

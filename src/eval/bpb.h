@@ -1,5 +1,5 @@
-// Bits per byte of a model on validation text, exactly as the contest counts them: nats over scored targets, divided by
-// ln 2 and the bytes those targets stand for; special targets count in neither.
+// Bits per byte of a model on validation text, exactly as the contest counts them: nats over scored
+// targets, divided by ln 2 and the bytes those targets stand for; special targets count in neither.
 #pragma once
 
 #include <functional>
@@ -30,11 +30,11 @@ struct BpbResult {
   double val_bpb() const { return totals.bits_per_byte(); }
 };
 
-// `weights` holds the parameters of `config`. `progress(done, planned)` is called after each batch; false stops with
-// kInterrupted. Fails with kNumeric when a loss is not finite.
-Result<BpbResult> EvaluateBpb(const nn::ModelConfig& config, const nn::ModelFunction& model,
-                              nn::TensorStore* weights, const text::TokenSet& validation,
-                              const text::Tokenizer& tokenizer, const BpbOptions& options,
-                              const std::function<bool(int64_t done, int64_t planned)>& progress = {});
+// `weights` holds the parameters of `config`. `progress(done, planned)` is called after each batch;
+// false stops with kInterrupted. Fails with kNumeric when a loss is not finite.
+Result<BpbResult> EvaluateBpb(
+    const nn::ModelConfig& config, const nn::ModelFunction& model, nn::TensorStore* weights,
+    const text::TokenSet& validation, const text::Tokenizer& tokenizer, const BpbOptions& options,
+    const std::function<bool(int64_t done, int64_t planned)>& progress = {});
 
 }  // namespace wt::eval

@@ -23,17 +23,21 @@ bool Report(const DatasetOptions& options, const std::string& line) {
   return !options.progress || options.progress(line);
 }
 
-Status Interrupted() { return Error(Code::kInterrupted, "stopped while preparing the data; run again to go on"); }
+Status Interrupted() {
+  return Error(Code::kInterrupted, "stopped while preparing the data; run again to go on");
+}
 
 bool IsTokenBin(const std::string& spec) { return spec.ends_with(".bin"); }
 
-// What the files of one side are, for the cache key: contents are taken to be new when size or time is.
+// What the files of one side are, for the cache key: contents are taken to be new when size or time
+// is.
 Result<std::string> FilesKey(const CorpusSpec& corpus, Split split) {
   WT_ASSIGN_OR_RETURN(const std::vector<DocumentFile> files, CorpusFiles(corpus, split));
   std::string key;
   for (const DocumentFile& file : files) {
     struct stat info = {};
-    if (stat(file.path.c_str(), &info) != 0) return Error(Code::kIo, "cannot look at {}", file.path);
+    if (stat(file.path.c_str(), &info) != 0)
+      return Error(Code::kIo, "cannot look at {}", file.path);
     key += fmt::format("{} {} {}.{}\n", std::filesystem::absolute(file.path).string(), info.st_size,
                        info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
   }
@@ -53,12 +57,13 @@ Result<Tokenizer> TrainTokenizer(const DatasetOptions& options, const std::strin
   WT_ASSIGN_OR_RETURN(auto reader, ReadCorpus(options.corpus, Split::kTrain));
   BpeTrainOptions bpe;
   bpe.vocab_size = options.vocab_size;
-  // Whole books are few documents; cutting them at 10,000 characters would leave most text unseen.
-  bpe.max_document_chars = bpe.max_chars;
+  bpe.max_document_chars =
+      options.tokenizer_characters > 0 ? options.tokenizer_characters : bpe.max_chars;
   bpe.progress = [&](const BpeTrainProgress& p) {
-    return Report(options, p.merging ? fmt::format("tokenizer: {} of {} tokens", p.tokens, bpe.vocab_size)
-                                     : fmt::format("tokenizer: read {} characters",
-                                                   FormatCount(static_cast<double>(p.chars))));
+    return Report(options, p.merging
+                               ? fmt::format("tokenizer: {} of {} tokens", p.tokens, bpe.vocab_size)
+                               : fmt::format("tokenizer: read {} characters",
+                                             FormatCount(static_cast<double>(p.chars))));
   };
   Document document;
   const auto next = [&](std::string* text) -> Result<bool> {
@@ -71,8 +76,8 @@ Result<Tokenizer> TrainTokenizer(const DatasetOptions& options, const std::strin
   return tokenizer;
 }
 
-// Writes one side's token files into `folder`, one for each source file, so that row groups stay those of
-// their file.
+// Writes one side's token files into `folder`, one for each source file, so that row groups stay
+// those of their file.
 class Tokeniser {
  public:
   Tokeniser(const DatasetOptions& options, const Tokenizer& tokenizer, std::string prefix)
@@ -123,7 +128,8 @@ class Tokeniser {
     if (writer_ && document.file != file_) WT_RETURN_IF_ERROR(FinishFile());
     if (!writer_) {
       paths_.push_back(fmt::format("{}-{:05}.tokens", prefix_, paths_.size()));
-      auto writer = TokenFileWriter::Create(paths_.back(), {tokenizer_.vocab_size(), tokenizer_.hash(), 0});
+      auto writer =
+          TokenFileWriter::Create(paths_.back(), {tokenizer_.vocab_size(), tokenizer_.hash(), 0});
       if (!writer.ok()) return writer.status();
       writer_.emplace(std::move(*writer));
     } else if (document.row_group != row_group_) {
@@ -183,8 +189,10 @@ Result<TokenFiles> TokeniseCorpus(const DatasetOptions& options, const Tokenizer
   const std::string list = folder + "/dataset.json";
   if (auto files = ReadList(list)) return std::move(*files);
   TokenFiles files;
-  WT_ASSIGN_OR_RETURN(files.train, Tokeniser(options, tokenizer, folder + "/train").Run(Split::kTrain));
-  WT_ASSIGN_OR_RETURN(files.val, Tokeniser(options, tokenizer, folder + "/val").Run(Split::kValidation));
+  WT_ASSIGN_OR_RETURN(files.train,
+                      Tokeniser(options, tokenizer, folder + "/train").Run(Split::kTrain));
+  WT_ASSIGN_OR_RETURN(files.val,
+                      Tokeniser(options, tokenizer, folder + "/val").Run(Split::kValidation));
   WT_RETURN_IF_ERROR(WriteList(list, files.train, files.val));
   return files;
 }
@@ -214,10 +222,11 @@ Result<TokenSet> OpenBins(const std::string& spec, const Tokenizer& tokenizer) {
 
 Result<Dataset> OpenBinDataset(const DatasetOptions& options) {
   if (options.tokenizer.empty() || options.corpus.val.empty()) {
-    return Error(Code::kInvalidArgument,
-                 "{} holds tokens; set data.tokenizer to the tokenizer that made them and data.val to "
-                 "the validation .bin",
-                 options.corpus.train);
+    return Error(
+        Code::kInvalidArgument,
+        "{} holds tokens; set data.tokenizer to the tokenizer that made them and data.val to "
+        "the validation .bin",
+        options.corpus.train);
   }
   WT_ASSIGN_OR_RETURN(Tokenizer tokenizer, OpenTokenizer(options));
   WT_ASSIGN_OR_RETURN(TokenSet train, OpenBins(options.corpus.train, tokenizer));
@@ -231,7 +240,8 @@ Result<Tokenizer> OpenTokenizer(const DatasetOptions& options) {
   if (!options.tokenizer.empty()) return Tokenizer::Load(options.tokenizer);
   WT_ASSIGN_OR_RETURN(const std::string key, CorpusKey(options.corpus));
   const std::string folder = options.cache + "/tokenizers";
-  const std::string path = fmt::format("{}/{}-{}.wtok", folder, ShortHash(key), options.vocab_size);
+  const std::string path = fmt::format("{}/{}-{}-{}.wtok", folder, ShortHash(key),
+                                       options.vocab_size, options.tokenizer_characters);
   WT_RETURN_IF_ERROR(MakeFolders(folder));
   if (FileExists(path)) {
     Result<Tokenizer> cached = Tokenizer::Load(path);
@@ -244,9 +254,9 @@ Result<Dataset> OpenDataset(const DatasetOptions& options) {
   if (IsTokenBin(options.corpus.train)) return OpenBinDataset(options);
   WT_ASSIGN_OR_RETURN(Tokenizer tokenizer, OpenTokenizer(options));
   WT_ASSIGN_OR_RETURN(const std::string key, CorpusKey(options.corpus));
-  const std::string folder =
-      fmt::format("{}/tokens/{}", options.cache,
-                  ShortHash(fmt::format("{}|{}|{}", key, tokenizer.hash(), options.max_document_bytes)));
+  const std::string folder = fmt::format(
+      "{}/tokens/{}", options.cache,
+      ShortHash(fmt::format("{}|{}|{}", key, tokenizer.hash(), options.max_document_bytes)));
   WT_ASSIGN_OR_RETURN(const TokenFiles files, TokeniseCorpus(options, tokenizer, folder));
   WT_ASSIGN_OR_RETURN(TokenSet train, TokenSet::Open(files.train, tokenizer.hash()));
   WT_ASSIGN_OR_RETURN(TokenSet val, TokenSet::Open(files.val, tokenizer.hash()));

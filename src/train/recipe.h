@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "nn/model_config.h"
+#include "nn/recompute.h"
 
 namespace wt::train {
 
@@ -75,10 +76,12 @@ struct DataConfig {
   std::string val;                  // empty: the validation documents of the corpus
   std::string tokenizer;            // a file; empty: trained on the corpus at set-up
   DataLayout layout = DataLayout::kBestFit;
-  int64_t streams = 1;              // interleaved streams of layout = "stream"
-  int64_t shuffle_pool = 0;         // rows drawn from at random; 0: in order
-  int64_t buffer_documents = 1000;  // documents that best-fit packing chooses from
-  bool mask_bos_targets = false;    // leave out of the loss the targets that are BOS
+  int64_t streams = 1;                   // interleaved streams of layout = "stream"
+  int64_t shuffle_pool = 0;              // rows drawn from at random; 0: in order
+  int64_t buffer_documents = 1000;       // documents that best-fit packing chooses from
+  int64_t max_document_bytes = 0;        // longer documents are cut at paragraphs; 0: whole
+  int64_t tokenizer_characters = 10000;  // of a document, that train the tokenizer; 0: all
+  bool mask_bos_targets = false;         // leave out of the loss the targets that are BOS
 };
 
 struct TrainConfig {
@@ -87,10 +90,10 @@ struct TrainConfig {
   int64_t tokens_per_step = 16384;
   int64_t rows_per_core = 8;  // rows of one micro-batch
   int64_t seed = 1;
-  int64_t threads = 0;     // 0: all cores
-  double eval_every = 0;   // seconds; 0: at the end only
-  double save_every = 60;  // seconds; 0: at the end only
-  bool recompute = false;  // recompute activations backward instead of keeping them
+  int64_t threads = 0;                             // 0: all cores
+  double eval_every = 0;                           // seconds; 0: at the end only
+  double save_every = 60;                          // seconds; 0: at the end only
+  nn::Recompute recompute = nn::Recompute::kNone;  // activations made again backward, not kept
 };
 
 struct ClockConfig {

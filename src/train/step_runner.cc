@@ -31,10 +31,11 @@ text::LoaderConfig LoaderConfigOf(const Recipe& recipe, int32_t bos) {
 Status CheckMemory(const nn::StepProgram& program) {
   const int64_t needed = ProgramBytes(program), available = AvailableMemoryBytes();
   if (available <= 0 || needed <= available) return {};
-  return Error(Code::kCapacity,
-               "this recipe needs {} of memory and {} are free; use fewer train.rows_per_core (the step "
-               "stays the same), train.recompute = \"block\", or a smaller model.width or model.depth",
-               FormatBytes(static_cast<double>(needed)), FormatBytes(static_cast<double>(available)));
+  return Error(
+      Code::kCapacity,
+      "this recipe needs {} of memory and {} are free; use fewer train.rows_per_core (the step "
+      "stays the same), train.recompute = \"block\", or a smaller model.width or model.depth",
+      FormatBytes(static_cast<double>(needed)), FormatBytes(static_cast<double>(available)));
 }
 
 NamedTensor View(const std::string& name, const nn::StoredTensor& tensor) {
@@ -43,10 +44,11 @@ NamedTensor View(const std::string& name, const nn::StoredTensor& tensor) {
 
 Status CheckSame(const char* what, const std::string& saved, const std::string& now) {
   if (saved == now) return {};
-  return Error(Code::kMismatch,
-               "the checkpoint belongs to another {} ({}… and now {}…); resume with the run folder's own "
-               "recipe.toml and data, or start a new run",
-               what, saved.substr(0, 12), now.substr(0, 12));
+  return Error(
+      Code::kMismatch,
+      "the checkpoint belongs to another {} ({}… and now {}…); resume with the run folder's own "
+      "recipe.toml and data, or start a new run",
+      what, saved.substr(0, 12), now.substr(0, 12));
 }
 
 }  // namespace
@@ -64,7 +66,8 @@ Result<std::unique_ptr<StepRunner>> StepRunner::Create(const Recipe& recipe,
                                                        const text::TokenSet& data, int32_t bos) {
   if (data.vocab_size() != recipe.model.vocab_size) {
     return Error(Code::kMismatch,
-                 "the data's tokenizer has {} tokens and the recipe's data.vocab_size is {}; set it to {} or "
+                 "the data's tokenizer has {} tokens and the recipe's data.vocab_size is {}; set "
+                 "it to {} or "
                  "choose another data.tokenizer",
                  data.vocab_size(), recipe.model.vocab_size, data.vocab_size());
   }
@@ -78,10 +81,13 @@ Result<std::unique_ptr<StepRunner>> StepRunner::Create(const Recipe& recipe,
 }
 
 Status StepRunner::BuildProgram(const nn::ModelFunction& model) {
-  const auto groups = [&](const nn::StepProgram& program) { return MakeGroups(recipe_.optimizer, program); };
+  const auto groups = [&](const nn::StepProgram& program) {
+    return MakeGroups(recipe_.optimizer, program);
+  };
   const nn::TrainOptions options = {recipe_.train.rows_per_core, recipe_.train.recompute,
                                     recipe_.optimizer.grad_clip};
-  WT_ASSIGN_OR_RETURN(nn::TrainProgram made, nn::MakeTrainProgram(recipe_.model, model, groups, options));
+  WT_ASSIGN_OR_RETURN(nn::TrainProgram made,
+                      nn::MakeTrainProgram(recipe_.model, model, groups, options));
   WT_RETURN_IF_ERROR(CheckMemory(made.program));
   nll_ = made.nll;
   gradient_norm_ = made.gradient_norm;
@@ -131,7 +137,8 @@ Result<StepOutcome> StepRunner::Step(const ScheduleValues& values,
   const int64_t micro_tokens = recipe_.micro_batch_tokens();
   const int64_t micro_batches = values.tokens_per_step / micro_tokens;
   float* weights = executor_->Data<float>(nn::kLossWeightsInput);
-  for (size_t i = 0; i < values.mtp_weights.size(); ++i) weights[i] = static_cast<float>(values.mtp_weights[i]);
+  for (size_t i = 0; i < values.mtp_weights.size(); ++i)
+    weights[i] = static_cast<float>(values.mtp_weights[i]);
   SetHyperInputs(recipe_, values, steps_ + 1, micro_batches, executor_.get());
 
   StepOutcome outcome;
@@ -167,7 +174,8 @@ void StepRunner::UpdateAverage() {
   const int64_t every = recipe_.optimizer.ema_every;
   if (!average_ || steps_ % every != 0) return;
   const bool first = steps_ == every;
-  *average_->Data<float>("ema.decay") = first ? 0.0f : static_cast<float>(recipe_.optimizer.ema_decay);
+  *average_->Data<float>("ema.decay") =
+      first ? 0.0f : static_cast<float>(recipe_.optimizer.ema_decay);
   average_->Run(nn::Phase::kOptimizer);
 }
 
@@ -201,8 +209,8 @@ Status StepRunner::Restore(const Checkpoint& checkpoint) {
     const bool parameter = tensor.role == nn::Role::kParameter;
     if (!parameter && tensor.role != nn::Role::kState) continue;
     const TensorInfo info = {name, tensor.spec.dtype, tensor.spec.shape};
-    WT_RETURN_IF_ERROR(Checkpoint::Copy(parameter ? checkpoint.model() : checkpoint.optimizer(), info,
-                                        tensor.buffer.data()));
+    WT_RETURN_IF_ERROR(Checkpoint::Copy(parameter ? checkpoint.model() : checkpoint.optimizer(),
+                                        info, tensor.buffer.data()));
   }
   WT_RETURN_IF_ERROR(loader_->RestoreState(state.loader));
   loader_state_ = state.loader;

@@ -1,5 +1,5 @@
-// StepRunner: the numbers of a run - program, tensors, loader - without any notion of time. It takes optimiser steps and
-// says what came out; the loop around it (trainer.h) decides when.
+// StepRunner: the numbers of a run - program, tensors, loader - without any notion of time. It
+// takes optimiser steps and says what came out; the loop around it (trainer.h) decides when.
 #pragma once
 
 #include <functional>
@@ -21,18 +21,19 @@ struct StepOutcome {
   double loss = 0;           // mean nats per next token
   double gradient_norm = 0;  // of the mean gradient, before clipping
   int64_t tokens = 0;
-  bool abandoned = false;    // dropped before its update; nothing changed
+  bool abandoned = false;  // dropped before its update; nothing changed
 };
 
 class StepRunner {
  public:
-  // Builds the program, plans its memory and opens the loader. Fails when the recipe does not fit this machine's
-  // memory or the data's vocabulary.
-  static Result<std::unique_ptr<StepRunner>> Create(const Recipe& recipe, const nn::ModelFunction& model,
+  // Builds the program, plans its memory and opens the loader. Fails when the recipe does not fit
+  // this machine's memory or the data's vocabulary.
+  static Result<std::unique_ptr<StepRunner>> Create(const Recipe& recipe,
+                                                    const nn::ModelFunction& model,
                                                     const text::TokenSet& data, int32_t bos);
 
-  // Takes one step. `may_go_on(tokens_left)` is asked before each micro-batch but the first; false drops the step.
-  // Fails with kNumeric when the loss is not finite; the update is not made then.
+  // Takes one step. `may_go_on(tokens_left)` is asked before each micro-batch but the first; false
+  // drops the step. Fails with kNumeric when the loss is not finite; the update is not made then.
   Result<StepOutcome> Step(const ScheduleValues& values,
                            const std::function<bool(int64_t tokens_left)>& may_go_on);
 
@@ -41,7 +42,8 @@ class StepRunner {
 
   // Everything a checkpoint needs except the clock's part, as views of the live tensors.
   CheckpointContents Contents() const;
-  // Goes on from a checkpoint: kMismatch, naming the difference, when it is of another recipe, tokenizer or shape.
+  // Goes on from a checkpoint: kMismatch, naming the difference, when it is of another recipe,
+  // tokenizer or shape.
   Status Restore(const Checkpoint& checkpoint);
 
   nn::TensorStore& store() { return store_; }

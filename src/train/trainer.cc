@@ -1,5 +1,7 @@
 #include "train/trainer.h"
 
+#include <algorithm>
+#include <ctime>
 #include <numeric>
 
 namespace wt::train {
@@ -17,9 +19,12 @@ BudgetOptions BudgetOptionsOf(const Recipe& recipe) {
 
 const char* StopReasonName(StopReason reason) {
   switch (reason) {
-    case StopReason::kBudget: return "budget";
-    case StopReason::kSteps: return "steps";
-    case StopReason::kRequested: return "request";
+    case StopReason::kBudget:
+      return "budget";
+    case StopReason::kSteps:
+      return "steps";
+    case StopReason::kRequested:
+      return "request";
   }
   return "?";
 }
@@ -47,8 +52,8 @@ Result<Trainer> Trainer::Create(TrainJob job, RunFolder folder) {
   WT_ASSIGN_OR_RETURN(TfEventWriter events,
                       TfEventWriter::Create(folder.path(), WallSeconds(), runner->steps()));
   auto clock = MakeHostClock(std::move(ledger), job.time, job.start);
-  return Trainer(std::move(job), std::move(folder), std::move(runner), std::move(clock), std::move(log),
-                 std::move(events));
+  return Trainer(std::move(job), std::move(folder), std::move(runner), std::move(clock),
+                 std::move(log), std::move(events));
 }
 
 Result<TrainSummary> Trainer::Run() {
@@ -105,14 +110,16 @@ Result<bool> Trainer::TakeStep(const ScheduleValues& values) {
     return outcome.status();
   }
   if (outcome->abandoned) {
-    WT_RETURN_IF_ERROR(log_.Add(EventRow{Now(), "abandoned", "the step in hand did not fit the budget"}));
+    WT_RETURN_IF_ERROR(
+        log_.Add(EventRow{Now(), "abandoned", "the step in hand did not fit the budget"}));
     return false;
   }
   WT_RETURN_IF_ERROR(AfterStep(values, *outcome, clock_->Charged() - before));
   return true;
 }
 
-Status Trainer::AfterStep(const ScheduleValues& values, const StepOutcome& outcome, double seconds) {
+Status Trainer::AfterStep(const ScheduleValues& values, const StepOutcome& outcome,
+                          double seconds) {
   budget_.StepTook(seconds, outcome.tokens);
   step_seconds_ += seconds;
   step_tokens_ += outcome.tokens;
@@ -140,7 +147,8 @@ Status Trainer::SaveAndEvaluateWhenDue() {
   const double charged = clock_->Charged();
   const bool save_due = config.save_every > 0 && charged - last_save_ >= config.save_every;
   if (save_due && budget_.MaySpend(charged, budget_.SaveAllowance())) WT_RETURN_IF_ERROR(Save());
-  const bool eval_due = job_.evaluate && config.eval_every > 0 && charged - last_eval_ >= config.eval_every;
+  const bool eval_due =
+      job_.evaluate && config.eval_every > 0 && charged - last_eval_ >= config.eval_every;
   // The first evaluation's length is unknown; a tenth of the budget left is taken to be enough.
   const double expected = eval_seconds_ > 0 ? 1.5 * eval_seconds_ : 0.1 * (config.budget - charged);
   if (eval_due && budget_.MaySpend(clock_->Charged(), expected)) WT_RETURN_IF_ERROR(Evaluate());
@@ -157,7 +165,8 @@ Status Trainer::Evaluate() {
   eval_seconds_ = std::max(eval_seconds_, outcome.row.seconds);
   val_bpb_ = outcome.row.val_bpb;
   WT_RETURN_IF_ERROR(log_.Add(outcome.row));
-  WT_RETURN_IF_ERROR(events_.Add(WallSeconds(), runner_->steps(), {{"val/bpb", outcome.row.val_bpb}}));
+  WT_RETURN_IF_ERROR(
+      events_.Add(WallSeconds(), runner_->steps(), {{"val/bpb", outcome.row.val_bpb}}));
   Show(true);
   return {};
 }
@@ -196,7 +205,8 @@ void Trainer::Show(bool force) {
   ProgressView view;
   view.step = runner_->steps();
   const auto count = static_cast<double>(recent_losses_.size());
-  if (count > 0) view.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
+  if (count > 0)
+    view.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
   if (val_bpb_) view.val_bpb = *val_bpb_;
   if (step_seconds_ > 0) view.tokens_per_second = static_cast<double>(step_tokens_) / step_seconds_;
   view.charged = clock_->Charged();
@@ -211,7 +221,8 @@ TrainSummary Trainer::Summarize() const {
   summary.tokens = runner_->tokens();
   summary.parameters = runner_->parameter_count();
   const auto count = static_cast<double>(recent_losses_.size());
-  if (count > 0) summary.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
+  if (count > 0)
+    summary.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
   summary.charged = clock_->Charged();
   summary.step_seconds = step_seconds_;
   summary.step_tokens = step_tokens_;

@@ -1,5 +1,6 @@
-// The training loop: takes steps while the budget lasts, writes down what happened, saves in time. It asks the
-// clock for seconds, the budget keeper for permission, the schedule for values, and StepRunner for numbers.
+// The training loop: takes steps while the budget lasts, writes down what happened, saves in time.
+// It asks the clock for seconds, the budget keeper for permission, the schedule for values, and
+// StepRunner for numbers.
 #pragma once
 
 #include <functional>
@@ -40,13 +41,13 @@ const char* StopReasonName(StopReason reason);
 struct TrainSummary {
   StopReason stopped = StopReason::kBudget;
   int64_t steps = 0, tokens = 0, parameters = 0;
-  double loss = 0;              // mean of the last 16 steps
-  double charged = 0;           // the ledger's total
-  double step_seconds = 0;      // in this process's steps
-  int64_t step_tokens = 0;      // of those steps
-  double flops_per_token = 0;   // of matrix products
+  double loss = 0;             // mean of the last 16 steps
+  double charged = 0;          // the ledger's total
+  double step_seconds = 0;     // in this process's steps
+  int64_t step_tokens = 0;     // of those steps
+  double flops_per_token = 0;  // of matrix products
   int64_t arena_bytes = 0, tensor_bytes = 0;
-  std::string checkpoint;       // folder
+  std::string checkpoint;  // folder
 };
 
 class Trainer {
@@ -54,14 +55,15 @@ class Trainer {
   // Opens everything in `folder` and, when resuming, goes back to its checkpoint.
   static Result<Trainer> Create(TrainJob job, RunFolder folder);
 
-  // Trains until budget, steps or a request ends it, and saves. After a failure the last checkpoint is intact.
+  // Trains until budget, steps or a request ends it, and saves. After a failure the last checkpoint
+  // is intact.
   Result<TrainSummary> Run();
 
   StepRunner& runner() { return *runner_; }
 
  private:
-  Trainer(TrainJob job, RunFolder folder, std::unique_ptr<StepRunner> runner, std::unique_ptr<Clock> clock,
-          RunLog log, TfEventWriter events);
+  Trainer(TrainJob job, RunFolder folder, std::unique_ptr<StepRunner> runner,
+          std::unique_ptr<Clock> clock, RunLog log, TfEventWriter events);
   Status Begin();
   // False when the step was dropped for want of time.
   Result<bool> TakeStep(const ScheduleValues& values);

@@ -14,11 +14,16 @@ constexpr ParameterKind kKinds[] = {ParameterKind::kMatrix, ParameterKind::kEmbe
 
 const AdamGroup& AdamGroupOf(const OptimizerConfig& config, ParameterKind kind) {
   switch (kind) {
-    case ParameterKind::kEmbedding: return config.embedding;
-    case ParameterKind::kValueEmbedding: return config.value_embedding;
-    case ParameterKind::kHead: return config.head;
-    case ParameterKind::kScalar: return config.scalar;
-    case ParameterKind::kMatrix: break;
+    case ParameterKind::kEmbedding:
+      return config.embedding;
+    case ParameterKind::kValueEmbedding:
+      return config.value_embedding;
+    case ParameterKind::kHead:
+      return config.head;
+    case ParameterKind::kScalar:
+      return config.scalar;
+    case ParameterKind::kMatrix:
+      break;
   }
   return config.matrix_adamw;
 }
@@ -44,22 +49,27 @@ Hypers HypersOf(const Recipe& recipe, ParameterKind kind, const ScheduleValues& 
   }
   const AdamGroup& group = AdamGroupOf(config, kind);
   const bool scaled = config.lr_width_scaling && ScalesWithWidth(kind);
-  const double width_scale = scaled ? std::pow(static_cast<double>(recipe.model.width) / 768.0, -0.5) : 1.0;
+  const double width_scale =
+      scaled ? std::pow(static_cast<double>(recipe.model.width) / 768.0, -0.5) : 1.0;
   return {group.lr * width_scale * values.lr_scale, group.betas[0], group.betas[1],
           group.weight_decay * values.weight_decay_scale};
 }
 
 }  // namespace
 
-std::vector<nn::OptimizerGroup> MakeGroups(const OptimizerConfig& config, const nn::StepProgram& program) {
+std::vector<nn::OptimizerGroup> MakeGroups(const OptimizerConfig& config,
+                                           const nn::StepProgram& program) {
   std::vector<nn::OptimizerGroup> groups;
   for (ParameterKind kind : kKinds) {
     nn::OptimizerGroup group;
     group.name = nn::ParameterKindName(kind);
     group.muon = UsesMuon(config, kind);
-    group.muon_rule = {static_cast<int>(config.muon_steps), config.muon_nesterov,
-                       config.muon_row_equilibrate,         config.muon_renormalise,
-                       config.muon_normuon,                 config.muon_cautious};
+    group.muon_rule = {static_cast<int>(config.muon_steps),
+                       config.muon_nesterov,
+                       config.muon_row_equilibrate,
+                       config.muon_renormalise,
+                       config.muon_normuon,
+                       config.muon_cautious};
     group.adam_eps = config.adam_eps;
     for (const nn::Parameter& parameter : program.parameters) {
       if (parameter.kind == kind) group.parameters.push_back(program.value(parameter.value).name);
@@ -69,8 +79,8 @@ std::vector<nn::OptimizerGroup> MakeGroups(const OptimizerConfig& config, const 
   return groups;
 }
 
-void SetHyperInputs(const Recipe& recipe, const ScheduleValues& values, int64_t step, int64_t micro_batches,
-                    nn::Executor* executor) {
+void SetHyperInputs(const Recipe& recipe, const ScheduleValues& values, int64_t step,
+                    int64_t micro_batches, nn::Executor* executor) {
   *executor->Data<float>(nn::kMicroBatchesInput) = static_cast<float>(micro_batches);
   for (ParameterKind kind : kKinds) {
     const std::string name = nn::HyperInputName(nn::ParameterKindName(kind));

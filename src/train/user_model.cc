@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fcntl.h>
+#include <cerrno>
 #include <vector>
 
 #include "base/files.h"
@@ -45,12 +45,14 @@ std::string FirstLines(const std::string& text, int count) {
 Status Compile(const std::string& source, const std::string& object) {
   const char* compiler = std::getenv("CXX");
   const std::string log = object + ".log", fresh = object + ".new";
-  const int exit_status = RunProgram({compiler && *compiler ? compiler : "g++", "-std=c++20", "-O1", "-shared",
-                                      "-fPIC", "-I", WT_INCLUDE_DIR, "-o", fresh, source},
-                                     log);
+  const int exit_status =
+      RunProgram({compiler && *compiler ? compiler : "g++", "-std=c++20", "-O1", "-shared", "-fPIC",
+                  "-I", WT_INCLUDE_DIR, "-o", fresh, source},
+                 log);
   if (exit_status == 0 && rename(fresh.c_str(), object.c_str()) == 0) return {};
   if (exit_status == 127) {
-    return Error(Code::kNotFound, "model file {}: no C++ compiler found; install g++ or set CXX", source);
+    return Error(Code::kNotFound, "model file {}: no C++ compiler found; install g++ or set CXX",
+                 source);
   }
   const Result<std::string> text = ReadFile(log);
   return Error(Code::kInvalidArgument, "model file {} does not compile:\n{}", source,
@@ -68,18 +70,21 @@ Result<nn::ModelFunction> LoadUserModel(const std::string& source, const std::st
   void* library = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Error(Code::kInvalidArgument, "model file {}: {}", source, dlerror());
   const auto abi = reinterpret_cast<int (*)()>(dlsym(library, "wt_model_abi"));
-  const auto build = reinterpret_cast<void (*)(nn::Graph*, const nn::ModelConfig*, nn::ValueId,
-                                               nn::ModelOutput*)>(dlsym(library, "wt_model_build"));
+  const auto build =
+      reinterpret_cast<void (*)(nn::Graph*, const nn::ModelConfig*, nn::ValueId, nn::ModelOutput*)>(
+          dlsym(library, "wt_model_build"));
   if (!abi || !build || abi() != WT_MODEL_ABI) {
-    return Error(Code::kInvalidArgument,
-                 "model file {} names no model; end it with WT_MODEL(your_function) from nn/model_file.h",
-                 source);
+    return Error(
+        Code::kInvalidArgument,
+        "model file {} names no model; end it with WT_MODEL(your_function) from nn/model_file.h",
+        source);
   }
-  return nn::ModelFunction([build](nn::Graph& graph, const nn::ModelConfig& config, nn::ValueId tokens) {
-    nn::ModelOutput output;
-    build(&graph, &config, tokens, &output);
-    return output;
-  });
+  return nn::ModelFunction(
+      [build](nn::Graph& graph, const nn::ModelConfig& config, nn::ValueId tokens) {
+        nn::ModelOutput output;
+        build(&graph, &config, tokens, &output);
+        return output;
+      });
 }
 
 Result<nn::ModelFunction> ResolveModel(const std::string& source, const std::string& cache) {

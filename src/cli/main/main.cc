@@ -1,0 +1,24 @@
+// The windtunnel program: reads the command line and hands over to one command.
+#include "cli/commands.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Windtunnel rehearses a Trainium training run without the chip: it trains language models "
+      "for real "
+      "under a time budget and scores them as the contest does."};
+  app.name("windtunnel");
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  windtunnel train recipes/nano.toml --set train.budget=2m\n"
+      "  windtunnel eval bpb runs/nano-1\n"
+      "  windtunnel sample runs/nano-1 --prompt \"It is a truth\"\n"
+      "`windtunnel COMMAND --help` shows each command's options.");
+  wt::cli::AddDataCommand(&app);
+  wt::cli::AddTokenizerCommand(&app);
+  wt::cli::AddTrainCommand(&app);
+  wt::cli::AddEvalCommand(&app);
+  wt::cli::AddSampleCommand(&app);
+  CLI11_PARSE(app, argc, argv);
+  return 0;
+}
