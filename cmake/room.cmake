@@ -2,6 +2,10 @@
 # test program NAME_test (all *_test.cc).
 add_library(wt_flags INTERFACE)
 target_compile_options(wt_flags INTERFACE -Wall -Wextra -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 at -O3 reports writes past the end inside inlined fmt and libstdc++ code that are not there.
+  target_compile_options(wt_flags INTERFACE -Wno-stringop-overflow -Wno-restrict)
+endif()
 target_include_directories(wt_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(WT_SANITIZE)
   target_compile_options(wt_flags INTERFACE -fsanitize=${WT_SANITIZE} -fno-omit-frame-pointer
@@ -13,13 +17,14 @@ function(wt_test name)
   cmake_parse_arguments(T "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
   target_link_libraries(${name} PRIVATE wt_flags ${T_LIBS} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -O1)  # the code under test keeps its own level; tests build sooner
   target_compile_definitions(${name} PRIVATE WT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}")
 endfunction()
 
 function(wt_room name)
   cmake_parse_arguments(R "" "" "ROOMS;LIBS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

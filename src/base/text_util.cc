@@ -39,6 +39,15 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
   return best;
 }
 
+std::string Join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i) text += separator;
+    text += parts[i];
+  }
+  return text;
+}
+
 Result<double> ParseDuration(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -14,6 +14,9 @@ namespace wt {
 // length).
 std::string NearestName(std::string_view name, const std::vector<std::string>& candidates);
 
+// "a, b, c" for separator ", ".
+std::string Join(const std::vector<std::string>& parts, std::string_view separator);
+
 // "90s", "30m", "4h", "1.5h", "250ms" or a bare number of seconds, in seconds. Requires a positive
 // value.
 Result<double> ParseDuration(std::string_view text);

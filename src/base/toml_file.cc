@@ -16,24 +16,46 @@ Result<toml::table> ParseToml(std::string_view text, const std::string& source_n
   }
 }
 
+namespace {
+
+// "line 3: "; nothing for a value that did not come from a text.
+std::string LineOf(const toml::source_region& source) {
+  return source.begin.line ? fmt::format("line {}: ", source.begin.line) : "";
+}
+
+bool ReadPair(const toml::node& node, std::array<double, 2>* out) {
+  const toml::array* array = node.as_array();
+  if (!array || array->size() != 2) return false;
+  for (size_t i = 0; i < 2; ++i) {
+    const toml::node& item = *array->get(i);
+    if (!item.is_number()) return false;
+    (*out)[i] = *item.value<double>();
+  }
+  return true;
+}
+
+}  // namespace
+
 const toml::node* TableReader::Find(const std::string& key) {
   known_.push_back(key);
   return table_ ? table_->get(key) : nullptr;
 }
 
-void TableReader::Fail(const std::string& key, const toml::node& node, const char* expected) {
+void TableReader::Fail(const std::string& key, const toml::node& node,
+                       const std::string& expected) {
   if (!first_error_.ok()) return;
   std::ostringstream given;
   node.visit([&](const auto& value) { given << value; });
-  first_error_ = Error(Code::kInvalidArgument, "line {}: {}.{} is {}; expected {}",
-                       node.source().begin.line, name_, key, given.str(), expected);
+  first_error_ = Error(Code::kInvalidArgument, "{}{}.{} is {}; expected {}", LineOf(node.source()),
+                       name_, key, given.str(), expected);
 }
 
 template <class T>
 void TableReader::GetValue(const std::string& key, T* out, const char* expected) {
   const toml::node* node = Find(key);
   if (!node) return;
-  if (const auto value = node->value<T>()) {
+  const auto value = node->value<T>();
+  if (value && node->is_boolean() == std::is_same_v<T, bool>) {  // 1 is no truth, true no number
     *out = *value;
   } else {
     Fail(key, *node, expected);
@@ -96,6 +118,52 @@ void TableReader::GetSeconds(const std::string& key, double* out) {
   *out = *seconds;
 }
 
+void TableReader::GetSecondsOrNever(const std::string& key, double* out) {
+  const toml::node* node = Find(key);
+  if (!node) return;
+  const auto number = node->value<double>();
+  if (node->value<std::string>() == "never" || (node->is_number() && number == 0.0)) {
+    *out = 0;
+  } else {
+    GetSeconds(key, out);
+  }
+}
+
+void TableReader::Get(const std::string& key, std::array<double, 2>* out) {
+  const toml::node* node = Find(key);
+  std::array<double, 2> pair;
+  if (!node) return;
+  if (!ReadPair(*node, &pair)) return Fail(key, *node, "a list of two numbers");
+  *out = pair;
+}
+
+void TableReader::Get(const std::string& key, std::vector<std::array<double, 2>>* out) {
+  const toml::node* node = Find(key);
+  if (!node) return;
+  const toml::array* array = node->as_array();
+  std::vector<std::array<double, 2>> pairs(array ? array->size() : 0);
+  bool good = array != nullptr;
+  for (size_t i = 0; good && i < pairs.size(); ++i) good = ReadPair(*array->get(i), &pairs[i]);
+  if (!good) return Fail(key, *node, "a list of pairs of numbers, [[a, b], [c, d]]");
+  *out = std::move(pairs);
+}
+
+void TableReader::GetChoice(const std::string& key, const std::vector<std::string>& names,
+                            size_t* out) {
+  const toml::node* node = Find(key);
+  if (!node) return;
+  const std::string given = node->value<std::string>().value_or("");
+  const auto found = std::find(names.begin(), names.end(), given);
+  if (found != names.end()) {
+    *out = static_cast<size_t>(found - names.begin());
+    return;
+  }
+  const std::string nearest = NearestName(given, names);
+  Fail(key, *node,
+       fmt::format("{}{}", Join(names, ", "),
+                   nearest.empty() ? "" : "; did you mean " + nearest + "?"));
+}
+
 Status TableReader::Finish() const {
   if (!first_error_.ok() || !table_) return first_error_;
   for (const auto& [key, node] : *table_) {
@@ -104,8 +172,8 @@ Status TableReader::Finish() const {
     const std::string nearest = NearestName(name, known_);
     const std::string hint =
         nearest.empty() ? "" : fmt::format("; did you mean {}.{}?", name_, nearest);
-    return Error(Code::kInvalidArgument, "line {}: {}.{} is not a known key{}",
-                 key.source().begin.line, name_, name, hint);
+    return Error(Code::kInvalidArgument, "{}{}.{} is not a known key{}", LineOf(key.source()),
+                 name_, name, hint);
   }
   return {};
 }

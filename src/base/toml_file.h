@@ -4,6 +4,7 @@
 
 #include <toml++/toml.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,15 +34,21 @@ class TableReader {
   void Get(const std::string& key, std::vector<double>* out);
   void Get(const std::string& key, std::vector<int64_t>* out);
   void Get(const std::string& key, std::vector<std::string>* out);
+  void Get(const std::string& key, std::array<double, 2>* out);
+  void Get(const std::string& key, std::vector<std::array<double, 2>>* out);
   // A duration such as "60s", or a number of seconds.
   void GetSeconds(const std::string& key, double* out);
+  // The same, where "never" and 0 are read as 0.
+  void GetSecondsOrNever(const std::string& key, double* out);
+  // One of `names`; gives its index.
+  void GetChoice(const std::string& key, const std::vector<std::string>& names, size_t* out);
 
   // The first problem met, or an unknown key with its nearest known name.
   Status Finish() const;
 
  private:
   const toml::node* Find(const std::string& key);
-  void Fail(const std::string& key, const toml::node& node, const char* expected);
+  void Fail(const std::string& key, const toml::node& node, const std::string& expected);
   template <class T>
   void GetValue(const std::string& key, T* out, const char* expected);
   template <class T>
