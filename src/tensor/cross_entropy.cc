@@ -123,10 +123,11 @@ PerOffset RunChunks(const Run& run, float* nll) {
     const int64_t rows = std::min(chunk, all - first);
     LogitsProduct(Offset(run.in.x, first * shape.width), run.in.w, rows, shape.width, shape.vocab,
                   run.logits);
-    const auto body = [&](int64_t i) {
-      RunRow(run, first + i, run.logits + i * shape.vocab, run.row_nll + i * shape.predict);
-    };
-    ParallelFor(rows, std::cref(body));
+    SplitRows(rows, shape.vocab, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        RunRow(run, first + i, run.logits + i * shape.vocab, run.row_nll + i * shape.predict);
+      }
+    });
     TakeLosses(run, first, rows, &sums, nll);
     if (run.d_x) BackwardProducts(run, first, rows);
   }
@@ -182,8 +183,9 @@ void LogitsForward(int64_t rows, int64_t width, int64_t vocab, float softcap, Co
   CheckFloat({x, w});
   LogitsProduct(x, w, rows, width, vocab, logits);
   if (softcap <= 0) return;
-  const auto body = [&](int64_t i) { SoftcapRow(vocab, softcap, logits + i * vocab); };
-  ParallelFor(rows, std::cref(body));
+  SplitElements(rows * vocab, [&](int64_t begin, int64_t end) {
+    SoftcapRow(end - begin, softcap, logits + begin);
+  });
 }
 
 }  // namespace wt::tensor

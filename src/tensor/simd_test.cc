@@ -1,0 +1,24 @@
+#include "tensor/simd.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tensor/cpu.h"
+
+namespace wt::tensor {
+namespace {
+
+TEST(SimdTest, PlainCanBeForcedAndUndone) {
+  const std::string before = VectorTargetName();
+  DisableVectorTargets();
+  EXPECT_STREQ(VectorTargetName(), "SCALAR");
+  EnableVectorTargets();
+  EXPECT_EQ(VectorTargetName(), before);
+  if (Cpu().avx2) {
+    EXPECT_NE(before, "SCALAR");
+  }
+}
+
+}  // namespace
+}  // namespace wt::tensor
