@@ -86,7 +86,7 @@ TEST(TokenizerJson, ExportThenImportEncodesTheSame) {
     TokenizerSpec spec = SmallTokenizer().spec();
     spec.pattern = pattern;
     const Tokenizer original = std::move(*Tokenizer::Create(spec));
-    const auto again = ParseTokenizerJson(FormatTokenizerJson(original));
+    const auto again = ParseTokenizerJson(*FormatTokenizerJson(original));
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(again->bos(), original.bos());
     EXPECT_EQ(again->token_bytes(), original.token_bytes());
@@ -99,7 +99,7 @@ TEST(TokenizerJson, ExportThenImportEncodesTheSame) {
 
 TEST(TokenizerJson, ListedMergesSurviveExportAndSaving) {
   const Tokenizer original = std::move(*Parse(Gpt2Like()));
-  EXPECT_EQ(ParseTokenizerJson(FormatTokenizerJson(original))->hash(), original.hash());
+  EXPECT_EQ(ParseTokenizerJson(*FormatTokenizerJson(original))->hash(), original.hash());
   const std::string path = testing::TempDir() + "/tokenizer_json_test";
   ASSERT_TRUE(original.Save(path + ".wtok").ok());
   EXPECT_EQ(Tokenizer::Load(path + ".wtok")->hash(), original.hash());
@@ -138,7 +138,7 @@ TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
 
 TEST(TokenizerJson, RefusesSplitsItCannotReproduce) {
   const auto error = [](const char* pointer, const Json& value) {
-    Json json = Json::parse(FormatTokenizerJson(SmallTokenizer()));
+    Json json = Json::parse(*FormatTokenizerJson(SmallTokenizer()));
     json["pre_tokenizer"]["pretokenizers"][0][Json::json_pointer(pointer)] = value;
     return ErrorOf(json);
   };
@@ -147,6 +147,17 @@ TEST(TokenizerJson, RefusesSplitsItCannotReproduce) {
   EXPECT_THAT(error("/pattern/Regex", "\\w+"), HasSubstr("pattern.Regex: split pattern `\\w+`"));
   EXPECT_THAT(error("/pattern", {{"String", " "}}), HasSubstr("pretokenizers[0].pattern"));
   EXPECT_THAT(error("/type", "Digits"), HasSubstr("type Split"));
+}
+
+TEST(TokenizerJson, RefusesThePatternTheTwoEnginesReadDifferently) {
+  TokenizerSpec spec = SmallTokenizer().spec();
+  spec.pattern = "cl100k-possessive";
+  const auto text = FormatTokenizerJson(*Tokenizer::Create(spec));
+  EXPECT_THAT(text.status().message(), HasSubstr("reads {1,3}+"));
+  Json json = Json::parse(*FormatTokenizerJson(SmallTokenizer()));
+  json["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] =
+      std::string((*SplitPatternByName(spec.pattern))->text);
+  EXPECT_THAT(ErrorOf(json), HasSubstr("pretokenizers[0]: pattern cl100k-possessive"));
 }
 
 TEST(TokenizerJson, RefusesBrokenFiles) {
