@@ -9,7 +9,7 @@ namespace {
 
 // Longer pieces go through the heap. Below, shifting a few cache lines costs less than the heap;
 // tokenizer_bench prints both sides.
-constexpr size_t kLongPiece = 96;
+constexpr size_t kLongPiece = 64;
 
 constexpr uint32_t kNoRank = PairMap::kNone;
 constexpr int32_t kNoNeighbour = -1;

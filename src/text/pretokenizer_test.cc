@@ -161,6 +161,12 @@ TEST(PcreSplitter, BadPatternsFailWithTheirPlace) {
   EXPECT_THAT(made.status().message(), testing::HasSubstr("at byte 3"));
 }
 
+TEST(PcreSplitter, MatchesTooDeepForTheJitStackStillMatch) {
+  const auto splitter = PcreSplitter::Compile("(?:(a)|b)*c|a{3}");
+  PcreSplitter::Scratch scratch;
+  EXPECT_EQ((*splitter)->PieceEnd(std::string(400'000, 'a') + "c", 0, &scratch), 400'001u);
+}
+
 TEST(PcreSplitter, GapsAndEmptyMatchesStillTile) {
   const auto splitter = PcreSplitter::Compile("b*");
   PcreSplitter::Scratch scratch;

@@ -107,7 +107,9 @@ Status CheckMagic(std::string_view text) {
     return Error(Code::kCorrupt, "not a tokenizer file: it does not start with \"{}\"{}", kMagic,
                  json ? "; import a tokenizer.json instead of loading it" : "");
   }
-  const std::string_view version = text.substr(kMagic.size(), text.find('\n') - kMagic.size());
+  const size_t line_end = text.find('\n');
+  if (line_end == text.npos) return Error(Code::kCorrupt, "line 1: the file is truncated");
+  const std::string_view version = text.substr(kMagic.size(), line_end - kMagic.size());
   if (version != kVersion) {
     return Error(Code::kUnsupported, "tokenizer file version \"{}\"; this build reads version {}",
                  version.substr(0, 20), kVersion);

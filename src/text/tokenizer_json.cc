@@ -93,6 +93,7 @@ Result<std::string> PatternOfSequence(const Json& steps) {
     return Refused(split_field + ".pattern", Member(split, "pattern"), "a Regex");
   const auto pattern = SplitPatternByText(regex.get<std::string>());
   if (!pattern.ok()) return pattern.status().WithContext(split_field + ".pattern.Regex");
+  WT_RETURN_IF_ERROR(CheckJsonPattern((*pattern)->name).WithContext(split_field));
   return std::string((*pattern)->name);
 }
 
@@ -229,6 +230,13 @@ Status ChooseBos(const std::string& wanted, TokenizerSpec* spec) {
 }
 
 }  // namespace
+
+Status CheckJsonPattern(std::string_view pattern_name) {
+  if (pattern_name != "cl100k-possessive") return {};
+  return Error(Code::kUnsupported,
+               "pattern cl100k-possessive: the engine behind tokenizer.json reads {{1,3}}+ as runs "
+               "of any length, tiktoken as at most three numbers; use cl100k there");
+}
 
 Result<Tokenizer> ParseTokenizerJson(std::string_view text, const JsonImportOptions& options) {
   const Json root = Json::parse(text, nullptr, /*allow_exceptions=*/false);

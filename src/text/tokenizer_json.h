@@ -21,9 +21,13 @@ Result<Tokenizer> ParseTokenizerJson(std::string_view json, const JsonImportOpti
 Result<Tokenizer> ImportTokenizerJson(const std::string& path,
                                       const JsonImportOptions& options = {});
 
+// Fails with kUnsupported for a split pattern that the library and tiktoken read differently.
+Status CheckJsonPattern(std::string_view pattern_name);
+
 // Merging by rank is written as the list of all splits of every token into two tokens, in order of
-// the token's id, which merges the same way.
-std::string FormatTokenizerJson(const Tokenizer& tokenizer);
+// the token's id, which merges the same way. Fails as
+// CheckJsonPattern does.
+Result<std::string> FormatTokenizerJson(const Tokenizer& tokenizer);
 Status ExportTokenizerJson(const Tokenizer& tokenizer, const std::string& path);
 
 }  // namespace wt::text

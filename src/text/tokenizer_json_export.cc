@@ -86,7 +86,8 @@ Json Model(const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::string FormatTokenizerJson(const Tokenizer& tokenizer) {
+Result<std::string> FormatTokenizerJson(const Tokenizer& tokenizer) {
+  WT_RETURN_IF_ERROR(CheckJsonPattern(tokenizer.spec().pattern));
   const Json root = {
       {"version", "1.0"},          {"truncation", nullptr},
       {"padding", nullptr},        {"added_tokens", AddedTokens(tokenizer.spec())},
@@ -97,7 +98,8 @@ std::string FormatTokenizerJson(const Tokenizer& tokenizer) {
 }
 
 Status ExportTokenizerJson(const Tokenizer& tokenizer, const std::string& path) {
-  return WriteFileAtomic(path, FormatTokenizerJson(tokenizer));
+  WT_ASSIGN_OR_RETURN(const std::string text, FormatTokenizerJson(tokenizer));
+  return WriteFileAtomic(path, text);
 }
 
 }  // namespace wt::text
