@@ -190,8 +190,13 @@ struct F32Kernel {
 
   // Independent multiply-adds in registers, for the measured peak; returns FLOPs.
   static double Spin(int64_t rounds) {
-    F32 acc[kMr][2] = {};
-    F32 x = F32{} + 0.5f, y = F32{} + 0.25f;
+    F32 acc[kMr][2];
+#pragma GCC unroll 16
+    for (int r = 0; r < kMr; ++r) {
+      acc[r][0] = F32{} + static_cast<float>(2 * r);
+      acc[r][1] = F32{} + static_cast<float>(2 * r + 1);
+    }
+    const F32 x = F32{} + 0.5f, y = F32{} + 0.25f;
     for (int64_t i = 0; i < rounds; ++i) {
 #pragma GCC unroll 16
       for (int r = 0; r < kMr; ++r) {
@@ -200,6 +205,7 @@ struct F32Kernel {
       }
     }
     F32 sum = {};
+#pragma GCC unroll 16
     for (int r = 0; r < kMr; ++r) sum += acc[r][0] + acc[r][1];
     volatile float keep = sum[0];
     static_cast<void>(keep);
