@@ -123,8 +123,9 @@ class Tokeniser {
     if (writer_ && document.file != file_) WT_RETURN_IF_ERROR(FinishFile());
     if (!writer_) {
       paths_.push_back(fmt::format("{}-{:05}.tokens", prefix_, paths_.size()));
-      WT_ASSIGN_OR_RETURN(writer_, TokenFileWriter::Create(
-                                       paths_.back(), {tokenizer_.vocab_size(), tokenizer_.hash(), 0}));
+      auto writer = TokenFileWriter::Create(paths_.back(), {tokenizer_.vocab_size(), tokenizer_.hash(), 0});
+      if (!writer.ok()) return writer.status();
+      writer_.emplace(std::move(*writer));
     } else if (document.row_group != row_group_) {
       writer_->EndRowGroup();
     }

@@ -157,6 +157,30 @@ Status CheckTiling(std::vector<Entry>* entries, size_t data_bytes) {
   return {};
 }
 
+Result<SafetensorsIndex> ParseHeader(std::string_view header, std::span<const std::byte> data) {
+  std::string duplicate;
+  SafetensorsIndex index;
+  std::vector<Entry> entries;
+  const Json json = ParseUnique(header, &duplicate);
+  if (!json.is_object()) return Error(Code::kCorrupt, "the header is not a JSON object");
+  if (!duplicate.empty()) return Error(Code::kCorrupt, "the header has {} twice", duplicate);
+  for (const auto& [name, value] : json.items()) {
+    if (name == kMetadataKey) {
+      WT_ASSIGN_OR_RETURN(index.metadata, ParseMetadata(value));
+      continue;
+    }
+    auto entry = ParseEntry(name, value);
+    if (!entry.ok()) return entry.status().WithContext("tensor " + name);
+    entries.push_back(std::move(*entry));
+  }
+  WT_RETURN_IF_ERROR(CheckTiling(&entries, data.size()));
+  for (Entry& entry : entries) {
+    const auto begin = static_cast<size_t>(entry.begin), end = static_cast<size_t>(entry.end);
+    index.tensors.push_back({std::move(entry.info), data.subspan(begin, end - begin)});
+  }
+  return index;
+}
+
 }  // namespace
 
 int64_t TensorInfo::bytes() const {
@@ -210,16 +234,7 @@ Status SafetensorsWriter::Commit() {
   return file_.Commit();
 }
 
-Result<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
-  WT_ASSIGN_OR_RETURN(auto mapping, MappedFile::Open(path));
-  SafetensorsFile file(std::move(mapping));
-  const Status status = file.Parse();
-  if (!status.ok()) return status.WithContext(path);
-  return file;
-}
-
-Status SafetensorsFile::Parse() {
-  const auto bytes = file_->bytes();
+Result<SafetensorsIndex> ParseSafetensors(std::string_view bytes) {
   uint64_t length = 0;
   if (bytes.size() < 8) {
     return Error(Code::kCorrupt, "{} bytes; expected a safetensors file of at least 8",
@@ -232,36 +247,24 @@ Status SafetensorsFile::Parse() {
                  "file or was cut short",
                  length, bytes.size());
   }
-  return ParseHeader(file_->text().substr(8, length), bytes.subspan(8 + length));
+  return ParseHeader(bytes.substr(8, length), std::as_bytes(std::span(bytes)).subspan(8 + length));
 }
 
-Status SafetensorsFile::ParseHeader(std::string_view header, std::span<const std::byte> data) {
-  std::string duplicate;
-  const Json json = ParseUnique(header, &duplicate);
-  if (!json.is_object()) return Error(Code::kCorrupt, "the header is not a JSON object");
-  if (!duplicate.empty()) return Error(Code::kCorrupt, "the header has {} twice", duplicate);
-  std::vector<Entry> entries;
-  for (const auto& [name, value] : json.items()) {
-    if (name == kMetadataKey) {
-      WT_ASSIGN_OR_RETURN(metadata_, ParseMetadata(value));
-      continue;
-    }
-    auto entry = ParseEntry(name, value);
-    if (!entry.ok()) return entry.status().WithContext("tensor " + name);
-    entries.push_back(std::move(*entry));
-  }
-  WT_RETURN_IF_ERROR(CheckTiling(&entries, data.size()));
-  for (Entry& entry : entries) {
-    by_name_[entry.info.name] = tensors_.size();
-    const auto begin = static_cast<size_t>(entry.begin), end = static_cast<size_t>(entry.end);
-    tensors_.push_back({std::move(entry.info), data.subspan(begin, end - begin)});
-  }
-  return {};
+Result<SafetensorsFile> SafetensorsFile::Open(const std::string& path) {
+  WT_ASSIGN_OR_RETURN(auto mapping, MappedFile::Open(path));
+  auto index = ParseSafetensors(mapping->text());
+  if (!index.ok()) return index.status().WithContext(path);
+  return SafetensorsFile(std::move(mapping), std::move(*index));
 }
 
-const SafetensorsFile::Tensor* SafetensorsFile::Find(const std::string& name) const {
+SafetensorsFile::SafetensorsFile(std::shared_ptr<const MappedFile> file, SafetensorsIndex index)
+    : file_(std::move(file)), index_(std::move(index)) {
+  for (size_t i = 0; i < index_.tensors.size(); ++i) by_name_[index_.tensors[i].info.name] = i;
+}
+
+const SafetensorsTensor* SafetensorsFile::Find(const std::string& name) const {
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &tensors_[found->second];
+  return found == by_name_.end() ? nullptr : &index_.tensors[found->second];
 }
 
 uint32_t SafetensorsFile::Crc32cOfFile() const { return Crc32c(file_->text()); }

@@ -54,34 +54,39 @@ class SafetensorsWriter {
   uint32_t crc_ = 0;
 };
 
-// A file of which every word of the header was checked: the spans lie inside the mapping, have the
-// size that dtype and shape ask for, and tile the data without gap or overlap.
+struct SafetensorsTensor {
+  TensorInfo info;
+  std::span<const std::byte> data;  // inside the bytes that were parsed
+};
+
+struct SafetensorsIndex {
+  Metadata metadata;
+  std::vector<SafetensorsTensor> tensors;  // in the order of the data
+};
+
+// Checks every word of a file's header: the spans lie inside `bytes`, have the size that dtype and
+// shape ask for, and tile the data without gap or overlap. Fails with kCorrupt, naming the tensor,
+// on anything the format forbids, and with kUnsupported on a dtype this program has no type for.
+Result<SafetensorsIndex> ParseSafetensors(std::string_view bytes);
+
+// A mapped file that passed ParseSafetensors; its spans live as long as it or a copy of it.
 class SafetensorsFile {
  public:
-  struct Tensor {
-    TensorInfo info;
-    std::span<const std::byte> data;  // valid as long as the file object or a copy of it
-  };
-
-  // Fails with kCorrupt, naming file and tensor, on anything the format forbids, and with
-  // kUnsupported on a dtype this program has no type for.
+  using Tensor = SafetensorsTensor;
   static Result<SafetensorsFile> Open(const std::string& path);
 
   const std::string& path() const { return file_->path(); }
-  const Metadata& metadata() const { return metadata_; }
-  const std::vector<Tensor>& tensors() const { return tensors_; }  // in the order of the data
+  const Metadata& metadata() const { return index_.metadata; }
+  const std::vector<Tensor>& tensors() const { return index_.tensors; }
   // Null when there is none of that name.
   const Tensor* Find(const std::string& name) const;
   uint32_t Crc32cOfFile() const;
 
  private:
-  explicit SafetensorsFile(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {}
-  Status Parse();
-  Status ParseHeader(std::string_view header, std::span<const std::byte> data);
+  SafetensorsFile(std::shared_ptr<const MappedFile> file, SafetensorsIndex index);
 
   std::shared_ptr<const MappedFile> file_;
-  Metadata metadata_;
-  std::vector<Tensor> tensors_;
+  SafetensorsIndex index_;
   std::map<std::string, size_t> by_name_;
 };
 
