@@ -9,7 +9,8 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "tensor/block_gemm.h"
+#include "tensor/block_gemm_emulated.h"
+#include "tensor/block_gemm_isa.h"
 
 namespace wt::tensor {
 namespace {
@@ -116,8 +117,8 @@ AttentionShape RandomShape(Philox& random) {
 
 class AttentionTest : public testing::TestWithParam<const BlockGemm*> {
  protected:
-  AttentionTest() { EXPECT_TRUE(SetBlockGemm(GetParam()->name).ok()); }
-  ~AttentionTest() override { EXPECT_TRUE(SetBlockGemm(AvailableBlockGemms().back()->name).ok()); }
+  AttentionTest() { UseBlockGemm(*GetParam()); }
+  ~AttentionTest() override { UseBlockGemm(*AvailableBlockGemms().back()); }
 };
 
 TEST_P(AttentionTest, RandomShapes) {
@@ -152,7 +153,7 @@ TEST_P(AttentionTest, SameBitsAtAnyNumberOfThreads) {
   SetThreads(before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, AttentionTest, testing::ValuesIn(AvailableBlockGemms()),
+INSTANTIATE_TEST_SUITE_P(Isa, AttentionTest, testing::ValuesIn(AllBlockGemmsForTest()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 TEST(AttentionReferenceTest, QueryZeroCopiesValueZero) {

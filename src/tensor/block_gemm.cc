@@ -140,9 +140,11 @@ const BlockGemm& ActiveBlockGemm(bool f32_exact) {
 
 Status SetBlockGemm(std::string_view name) {
   WT_ASSIGN_OR_RETURN(const BlockGemm* gemm, Find(name));
-  Active().store(gemm, std::memory_order_relaxed);
+  UseBlockGemm(*gemm);
   return {};
 }
+
+void UseBlockGemm(const BlockGemm& gemm) { Active().store(&gemm, std::memory_order_relaxed); }
 
 Status CheckBlockGemmEnvironment() {
   const char* name = std::getenv(kEnvironment);

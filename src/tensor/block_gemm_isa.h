@@ -12,4 +12,7 @@ const BlockGemm* Avx512BlockGemm();
 const BlockGemm* Avx512BF16BlockGemm();
 const BlockGemm* AmxBlockGemm();
 
+// Makes any table the active one; tests run whole operations on emulated instruction sets with it.
+void UseBlockGemm(const BlockGemm& gemm);
+
 }  // namespace wt::tensor

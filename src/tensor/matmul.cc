@@ -8,6 +8,7 @@
 #include "tensor/matmul.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "base/parallel.h"
@@ -225,10 +226,19 @@ void Zero(const Matrix& c) {
   }
 }
 
-double Element(const ConstMatrix& m, int64_t i, int64_t j) {
-  const int64_t at = i * m.row_stride + j * m.col_stride;
-  return m.dtype == DType::kBF16 ? static_cast<float>(static_cast<const BF16*>(m.data)[at])
-                                 : static_cast<const float*>(m.data)[at];
+// The elements row by row, as double.
+std::vector<double> RowByRow(const ConstMatrix& m) {
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(m.rows * m.cols));
+  for (int64_t i = 0; i < m.rows; ++i) {
+    for (int64_t j = 0; j < m.cols; ++j) {
+      const int64_t at = i * m.row_stride + j * m.col_stride;
+      values.push_back(m.dtype == DType::kBF16
+                           ? static_cast<float>(static_cast<const BF16*>(m.data)[at])
+                           : static_cast<const float*>(m.data)[at]);
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -252,10 +262,13 @@ void MatMul(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool ac
 
 void MatMulReference(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bool accumulate) {
   CheckOperands(a, b, c);
+  const auto left = RowByRow(a), right = RowByRow(b.Transposed()), old = RowByRow(c);
+  const auto row = [&](const std::vector<double>& m, int64_t i) { return m.data() + i * a.cols; };
   for (int64_t i = 0; i < c.rows; ++i) {
     for (int64_t j = 0; j < c.cols; ++j) {
-      double sum = accumulate ? Element(c, i, j) : 0.0;
-      for (int64_t k = 0; k < a.cols; ++k) sum += Element(a, i, k) * Element(b, k, j);
+      const double before = accumulate ? old[static_cast<size_t>(i * c.cols + j)] : 0.0;
+      const double sum =
+          std::inner_product(row(left, i), row(left, i) + a.cols, row(right, j), before);
       const int64_t at = i * c.row_stride + j;
       if (c.dtype == DType::kBF16) {
         static_cast<BF16*>(c.data)[at] = BF16(static_cast<float>(sum));

@@ -9,7 +9,8 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
-#include "tensor/block_gemm.h"
+#include "tensor/block_gemm_emulated.h"
+#include "tensor/block_gemm_isa.h"
 
 namespace wt::tensor {
 namespace {
@@ -53,7 +54,7 @@ Matrix View(Operand& c) {
 double Error(const Matrix& got, const Matrix& want, int64_t k, bool rounds_inputs) {
   const double step = got.dtype == DType::kBF16 ? 0x1p-7 : 0x1p-23;
   const double terms = static_cast<double>(k);
-  const double sum = 0x1p-22 * terms + (rounds_inputs ? 0x1p-7 * std::sqrt(terms) : 0) + 1e-6;
+  const double sum = 0x1p-22 * terms + (rounds_inputs ? 0x1p-5 * std::sqrt(terms) : 0) + 1e-6;
   double worst = 0;
   for (int64_t i = 0; i < got.rows; ++i) {
     for (int64_t j = 0; j < got.cols; ++j) {
@@ -90,8 +91,8 @@ void CompareWithReference(const Case& shape, Philox& random) {
 
 class MatMulTest : public testing::TestWithParam<const BlockGemm*> {
  protected:
-  MatMulTest() { EXPECT_TRUE(SetBlockGemm(GetParam()->name).ok()); }
-  ~MatMulTest() override { EXPECT_TRUE(SetBlockGemm(AvailableBlockGemms().back()->name).ok()); }
+  MatMulTest() { UseBlockGemm(*GetParam()); }
+  ~MatMulTest() override { UseBlockGemm(*AvailableBlockGemms().back()); }
 };
 
 TEST_P(MatMulTest, RandomSmallShapes) {
@@ -105,8 +106,8 @@ TEST_P(MatMulTest, RandomSmallShapes) {
 TEST_P(MatMulTest, SeveralBlocksInEachDimension) {
   Philox random(7, 1);
   for (const Case& shape : std::vector<Case>{
-           {400, 300, 700}, {1, 600, 400}, {16, 500, 333}, {130, 517, 64}, {700, 17, 90}}) {
-    for (int i = 0; i < 3; ++i) CompareWithReference(shape, random);
+           {210, 300, 700}, {1, 600, 400}, {16, 500, 333}, {130, 517, 64}, {500, 17, 90}}) {
+    for (int i = 0; i < 2; ++i) CompareWithReference(shape, random);
   }
 }
 
@@ -128,7 +129,7 @@ TEST_P(MatMulTest, SameBitsAtAnyNumberOfThreads) {
   EXPECT_EQ(results[0], results[2]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Isa, MatMulTest, testing::ValuesIn(AvailableBlockGemms()),
+INSTANTIATE_TEST_SUITE_P(Isa, MatMulTest, testing::ValuesIn(AllBlockGemmsForTest()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 TEST(MatMulTest, EmptyDepthZeroesOrKeeps) {
