@@ -94,7 +94,7 @@ class Model {
     WT_CHECK(made.ok(), "{}", made.status().message());
     loss_ = made->loss;
     gradient_norm_ = made->gradient_norm;
-    executor_ = std::move(*nn::Executor::Create(made->program, &store_));
+    executor_ = MakeExecutor(made->program);
     SetParameters(golden["parameters"]);
   }
 
@@ -129,7 +129,7 @@ class Model {
     auto made = nn::MakeLogitsProgram(recipe_.model, nn::BuildGpt, recipe_.train.rows_per_core,
                                       recipe_.model.context);
     WT_CHECK(made.ok(), "{}", made.status().message());
-    auto executor = std::move(*nn::Executor::Create(made->program, &store_));
+    auto executor = MakeExecutor(made->program);
     SetBatch(*executor, 0);
     executor->Run(nn::Phase::kPrepare);
     executor->Run(nn::Phase::kForward);
@@ -155,6 +155,12 @@ class Model {
   const nn::StepProgram& program() const { return executor_->program(); }
 
  private:
+  std::unique_ptr<nn::Executor> MakeExecutor(const nn::StepProgram& program) {
+    auto made = nn::Executor::Create(program, &store_);
+    WT_CHECK(made.ok(), "{}", made.status().message());
+    return std::move(*made);
+  }
+
   void SetParameters(const Json& specs) {
     WT_CHECK(specs.size() == program().parameters.size(), "{} parameters, {} expected",
              program().parameters.size(), specs.size());
