@@ -13,7 +13,7 @@ python=/usr/bin/python3      # the distribution's: another one on the PATH may b
 ticker=
 
 end_ticker() {
-  [ -z "$ticker" ] || { kill "$ticker" && wait "$ticker"; } 2>/dev/null || true
+  [ -z "$ticker" ] || kill "$ticker" 2>/dev/null || true
   ticker=
 }
 interrupted() {
@@ -50,10 +50,13 @@ stage() {
   if [ -t 1 ] && [ -z "${CI:-}" ]; then
     show_progress "$name" "$log" "$start" &
     ticker=$!
+    disown  # no word when it is ended
   fi
   "$@" >"$log" 2>&1 || code=$?
-  [ -z "$ticker" ] || printf '\r\033[K'
-  end_ticker
+  if [ -n "$ticker" ]; then
+    end_ticker
+    printf '\r\033[K'
+  fi
   if [ $code -ne 0 ]; then
     printf '%-9s %6s s  failed; the end of %s:\n' "$name" "$(seconds_since "$start")" "$log" >&2
     tail -n 40 "$log" >&2
