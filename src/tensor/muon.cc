@@ -68,8 +68,8 @@ void ScaleRows(int64_t begin, int64_t end, int64_t cols, const float* row_scale,
 
 // w -= lr u + lr wd w [u w >= 0], with u = x times the scales that are given (not null); the
 // condition only when cautious.
-void Update(int64_t begin, int64_t end, int64_t cols, const MuonOptions& o, float lr, const float* row_scale, const float* col_scale,
-            const float* x, float* w) {
+void Update(int64_t begin, int64_t end, int64_t cols, const MuonOptions& o, float lr,
+            const float* row_scale, const float* col_scale, const float* x, float* w) {
   const VF step = Const(lr), decay = Const(lr * o.weight_decay), zero = hn::Zero(kF32Tag);
   for (int64_t r = begin; r < end; ++r) {
     const VF k = Const(row_scale != nullptr ? row_scale[r] : 1.0f);
