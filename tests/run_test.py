@@ -21,7 +21,7 @@ class RunTest(unittest.TestCase):
         for name in ("run", "setup/stages.sh", "recipes/nano.toml"):
             (self.root / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
-        windtunnel = self.root / "build" / "release" / "src" / "cli" / "windtunnel"
+        windtunnel = self.root / "build" / "release" / "windtunnel"
         self.program(windtunnel, '[[ $1 != "$FAIL" ]] || { echo "error: no luck"; exit 3; }\n')
         self.program(self.root / "bin" / "cmake", 'echo "ninja: no work to do."\n')
         self.program(self.root / "setup" / "install_packages", "echo all there\n")
@@ -54,12 +54,12 @@ class RunTest(unittest.TestCase):
             "install_packages build corpus", "cmake --preset release",
             "cmake --build --preset release --target windtunnel",
             "prose_v1 cache/corpora/prose-v1", f"windtunnel data prepare {nano}",
-            f"windtunnel train {nano} --run runs/a", "windtunnel eval bpb runs/a"])
+            f"windtunnel train {nano} --run runs/a"])
         self.assertRegex(done.stdout, r"corpus +\d+\.\d s  made it\n")
 
     def test_options_reach_training_and_what_comes_before_it(self):
         self.run_it("--set", "model.depth=4", "--set=data.corpus=/a b", "--resume", BUDGET="5m")
-        prepare, train = self.calls()[-3:-1]
+        prepare, train = self.calls()[-2:]
         sets = "--set train.budget=5m --set model.depth=4 --set data.corpus=/a b"
         self.assertTrue(prepare.endswith(sets), prepare)
         self.assertIn(sets, train)
@@ -70,7 +70,7 @@ class RunTest(unittest.TestCase):
         recipe = self.root / "my recipe.toml"
         recipe.write_text('[data]\ncorpus = "texts"\n')
         self.run_it(str(recipe))
-        self.assertRegex(self.calls()[-2], r"^windtunnel train .*/my recipe.toml --run "
+        self.assertRegex(self.calls()[-1], r"^windtunnel train .*/my recipe.toml --run "
                                            r"runs/my recipe-\d{8}-\d{6}$")
         self.assertEqual(self.calls()[0], "install_packages build")
 
@@ -87,7 +87,7 @@ class RunTest(unittest.TestCase):
         self.assertIn("error: no luck", done.stderr)
         self.assertIn("data prepare", self.calls()[-1])
 
-    def test_training_that_fails_is_not_scored(self):
+    def test_training_that_fails_fails_the_run(self):
         self.assertEqual(self.run_it(FAIL="train").returncode, 3)
         self.assertIn("windtunnel train", self.calls()[-1])
 
