@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Rewrites the tables of docs/PERFORMANCE.md from the JSON results of the programs in bench/.
+"""Rewrites the tables of docs/PERFORMANCE.md from what the programs in bench/ print.
 
     write_performance.py --run [NAME...]   runs the programs (all, or those named), then rewrites
-    write_performance.py                   rewrites from the results that are there
+    write_performance.py                   rewrites from what was printed last time
 
-A result is build/bench/NAME.json, the standard output of `NAME --json`: {"rows": [{"column": value,
-...}, ...], "notes": ["..."]}, or what Google Benchmark prints. Tables without a result stay as they
-are.
+What a program prints is kept as build/bench/NAME.CASE.out. JSON becomes a table: an object is a row
+and its plain fields the columns, {"rows": [...]} is several rows, Google Benchmark's format is known;
+text is shown as it is. Tables of programs that have not run stay as they are.
 """
 import argparse
 import datetime
@@ -15,31 +15,45 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "PERFORMANCE.md"
 RESULTS = ROOT / "build" / "bench"
-PROGRAMS = {  # as typed in the repository's folder
-    "train_bench": "build/release/bench/train_bench --json",
-    "compare_torch": "bench/compare_torch.py --json",
-    "matmul_bench": "build/release/bench/matmul_bench --json",
-    "pointwise_bench": "build/release/bench/pointwise_bench --json",
-    "tokenizer_bench": "build/release/bench/tokenizer_bench --json",
-    "loader_bench": "build/release/bench/loader_bench --json",
+BIN = "build/release/bench"
+TRAIN = f"{BIN}/train_bench --json --threads 2 --rows 8 --context 1024"
+# Real text: encoding made-up words is easier.
+TEXT = next((p for p in ("../shared/corpus/books",) if (ROOT / p).is_dir()),
+            "cache/corpora/prose-v1/prose-v1.jsonl")
+# Table: {case: command as typed in the repository's folder}.
+PROGRAMS = {
+    "train_bench": {
+        "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128",
+        "nano": f"{TRAIN} --depth 6 --width 192 --head-dim 64",
+    },
+    "compare_torch": {"": "/usr/bin/python3 bench/compare_torch.py --json"},
+    "matmul_bench": {"": f"{BIN}/matmul_bench --threads 2"},
+    "pointwise_bench": {"": f"{BIN}/pointwise_bench --benchmark_format=json"},
+    "tokenizer_bench": {"": f"{BIN}/tokenizer_bench {TEXT}"},
+    "loader_bench": {"": f"{BIN}/loader_bench --benchmark_format=json"},
 }
-
-
-def run(name, folder=RESULTS):
-    """Keeps the result only when the program succeeded and printed JSON."""
-    print(f"$ {PROGRAMS[name]}", flush=True)
-    done = subprocess.run(PROGRAMS[name].split(), cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        sys.exit(f"{name} failed with exit code {done.returncode}; {PAGE.name} is unchanged")
-    json.loads(done.stdout)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(done.stdout)
+# Columns of a table, for programs that print more than a page has room for: (heading, value).
+COLUMNS = {
+    "train_bench": [
+        ("parameters", lambda r: r["parameters"]),
+        ("kernels", lambda r: r["isa"]),
+        ("tokens/s", lambda r: r["tokens_per_second"]),
+        ("GFLOP/s", lambda r: r["matmul_flops_per_second"] / 1e9),
+        ("share of peak", lambda r: f"{100 * r['share_of_peak']:.1f} %"),
+        ("peak, GFLOP/s", lambda r: r["matrix_peak"] / 1e9),
+        ("resident, MiB", lambda r: r["peak_resident_bytes"] / 2**20),
+    ],
+}
+GOOGLE_KEYS = {"name", "family_index", "per_family_instance_index", "run_name", "run_type",
+               "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",
+               "time_unit", "items_per_second", "bytes_per_second", "label"}
 
 
 def google_rows(benchmarks):
@@ -49,11 +63,13 @@ def google_rows(benchmarks):
             row["items/s"] = b["items_per_second"]
         if "bytes_per_second" in b:
             row["MB/s"] = b["bytes_per_second"] / 1e6
-        yield row
+        yield row | {key: b[key] for key in b if key not in GOOGLE_KEYS}
 
 
 def rows_of(result):
-    return result["rows"] if "rows" in result else list(google_rows(result["benchmarks"]))
+    if "benchmarks" in result:
+        return list(google_rows(result["benchmarks"]))
+    return result["rows"] if "rows" in result else [result]
 
 
 def number(value):
@@ -63,8 +79,8 @@ def number(value):
     return f"{value:,}" if isinstance(value, (int, float)) else str(value)
 
 
-def table(result):
-    rows = rows_of(result)
+def table(rows):
+    rows = [{c: v for c, v in row.items() if not isinstance(v, (dict, list))} for row in rows]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     numeric = {c for c in columns if all(isinstance(r.get(c, 0), (int, float)) for r in rows)}
     lines = ["| " + " | ".join(columns) + " |",
@@ -72,7 +88,26 @@ def table(result):
     for row in rows:
         cells = [number(row[c]).replace("|", "\\|") if c in row else "" for c in columns]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines + [f"\n{note}" for note in result.get("notes", [])])
+    return "\n".join(lines)
+
+
+def section(name, outputs):
+    """What stands under a heading; `outputs` is {case: what the program printed}."""
+    commands = "\n".join(f"$ {PROGRAMS[name][case]}" for case in outputs)
+    rows, texts, notes = [], [], []
+    for case, output in outputs.items():
+        try:
+            result = json.loads(output)
+        except ValueError:
+            texts.append(output.rstrip())
+            continue
+        found = rows_of(result)
+        notes += result.get("notes", [])
+        if name in COLUMNS:
+            found = [{heading: of(row) for heading, of in COLUMNS[name]} for row in found]
+        rows += [{"case": case} | row if case else row for row in found]
+    shown = "\n".join(["```", commands, *texts, "```"])
+    return "\n\n".join([shown] + ([table(rows)] if rows else []) + notes)
 
 
 def replace(page, marker, text):
@@ -81,6 +116,13 @@ def replace(page, marker, text):
     if not pattern.search(page):
         sys.exit(f"{PAGE.name} has no `<!-- {marker} -->` … `<!-- end -->`")
     return pattern.sub(lambda match: f"{match[1]}{text}\n{match[2]}", page)
+
+
+def rewrite(page, outputs):
+    """`outputs` is {table: {case: output}}."""
+    for name, cases in outputs.items():
+        page = replace(page, f"table: {name}", section(name, cases))
+    return page
 
 
 def machine():
@@ -93,12 +135,25 @@ def machine():
     return f"{model}, {cores} cores; {datetime.date.today()}, commit {commit or 'unknown'}."
 
 
-def rewrite(page, results):
-    """`results` is {name: parsed JSON}."""
-    for name, result in results.items():
-        command = f"`{PROGRAMS[name]}`"
-        page = replace(page, f"table: {name}", f"{command}\n\n{table(result)}\n")
-    return page
+def result_file(name, case):
+    return RESULTS / (f"{name}.{case}.out" if case else f"{name}.out")
+
+
+def run(name, case, command):
+    """Keeps what was printed only when the program succeeded."""
+    print(f"$ {command}", flush=True)
+    done = subprocess.run(shlex.split(command), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{name} failed with exit code {done.returncode}; {PAGE.name} is unchanged")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    result_file(name, case).write_text(done.stdout)
+
+
+def outputs_of(names):
+    """{table: {case: output}} of the tables all of whose cases have run."""
+    files = {name: {case: result_file(name, case) for case in PROGRAMS[name]} for name in names}
+    return {name: {case: file.read_text() for case, file in cases.items()}
+            for name, cases in files.items() if all(file.exists() for file in cases.values())}
 
 
 def main():
@@ -115,13 +170,13 @@ def main():
     if options.run:
         subprocess.run(["cmake", "--build", "--preset", "release"], cwd=ROOT, check=True)
         for name in names:
-            run(name)
+            for case, command in PROGRAMS[name].items():
+                run(name, case, command)
         page = replace(page, "machine", machine())
-    files = {name: RESULTS / f"{name}.json" for name in names}
-    results = {n: json.loads(file.read_text()) for n, file in files.items() if file.exists()}
-    PAGE.write_text(rewrite(page, results))
-    missing = [name for name in names if name not in results]
-    print(f"{PAGE.relative_to(ROOT)}: {len(results)} tables" +
+    outputs = outputs_of(names)
+    PAGE.write_text(rewrite(page, outputs))
+    missing = [name for name in names if name not in outputs]
+    print(f"{PAGE.relative_to(ROOT)}: {len(outputs)} tables" +
           (f"; no results of {', '.join(missing)}" if missing else ""))
 
 
