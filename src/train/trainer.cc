@@ -42,7 +42,7 @@ Trainer::Trainer(TrainJob job, RunFolder folder, std::unique_ptr<StepRunner> run
       budget_(BudgetOptionsOf(job_.recipe)) {}
 
 Result<Trainer> Trainer::Create(TrainJob job, RunFolder folder) {
-  WT_ASSIGN_OR_RETURN(auto runner, StepRunner::Create(job.recipe, job.model, job.data, job.bos));
+  WT_ASSIGN_OR_RETURN(auto runner, StepRunner::Create(job.recipe, job.model, *job.data, job.bos));
   if (job.resume && HasCheckpoint(folder.path())) {
     WT_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::Load(folder.path()));
     WT_RETURN_IF_ERROR(runner->Restore(checkpoint));

@@ -24,7 +24,7 @@ struct EvalOutcome {
 struct TrainJob {
   Recipe recipe;
   nn::ModelFunction model;
-  text::TokenSet data;
+  std::optional<text::TokenSet> data;  // the training side
   int32_t bos = 0;
   TimeSource time;
   double start = 0;  // of the process, on time.monotonic's scale: start-up is charged from here
