@@ -11,6 +11,8 @@ namespace {
 // tokenizer_bench prints both sides.
 constexpr size_t kLongPiece = 64;
 
+constexpr size_t kKeptPiece = 1 << 20;
+
 constexpr uint32_t kNoRank = PairMap::kNone;
 constexpr int32_t kNoNeighbour = -1;
 
@@ -139,46 +141,55 @@ void BpeModel::MergeShort(std::string_view piece, MergeScratch* scratch,
   out->insert(out->end(), ids, ids + n);
 }
 
+// Neighbours of every symbol, and a heap of all pairs that have a rank.
+void BpeModel::LinkSymbols(MergeScratch* s) {
+  const auto n = static_cast<int32_t>(s->ids.size());
+  s->previous.resize(n);
+  s->next.resize(n);
+  s->heap.clear();
+  for (int32_t i = 0; i < n; ++i) {
+    s->previous[i] = i - 1;
+    s->next[i] = i + 1 < n ? i + 1 : kNoNeighbour;
+    if (s->ranks[i] != kNoRank) s->heap.push_back(HeapEntry(s->ranks[i], i));
+  }
+  std::make_heap(s->heap.begin(), s->heap.end(), std::greater<uint64_t>());
+}
+
+void BpeModel::Rerank(int32_t at, MergeScratch* s) const {
+  const int32_t next = s->next[at];
+  s->ranks[at] = next == kNoNeighbour ? kNoRank : ranks_.Find(s->ids[at], s->ids[next]);
+  if (s->ranks[at] == kNoRank) return;
+  s->heap.push_back(HeapEntry(s->ranks[at], at));
+  std::push_heap(s->heap.begin(), s->heap.end(), std::greater<uint64_t>());
+}
+
 // A linked list of symbols and a heap of (rank, position). An entry is stale when its symbol is
 // gone or its pair has another rank by now; both show in ranks[position].
 void BpeModel::MergeLong(std::string_view piece, MergeScratch* scratch,
                          std::vector<int32_t>* out) const {
   WT_CHECK(piece.size() < (size_t{1} << 31), "piece of {} bytes", piece.size());
-  StartFromBytes(piece, scratch);
-  auto& [ids, previous, next, ranks, heap] = *scratch;
-  const auto n = static_cast<int32_t>(piece.size());
-  previous.resize(n);
-  next.resize(n);
-  heap.clear();
-  for (int32_t i = 0; i < n; ++i) {
-    previous[i] = i - 1;
-    next[i] = i + 1 < n ? i + 1 : kNoNeighbour;
-    if (ranks[i] != kNoRank) heap.push_back(HeapEntry(ranks[i], i));
-  }
-  const auto later = std::greater<uint64_t>();
-  std::make_heap(heap.begin(), heap.end(), later);
-  const auto rerank = [&](int32_t i) {
-    ranks[i] = next[i] == kNoNeighbour ? kNoRank : ranks_.Find(ids[i], ids[next[i]]);
-    if (ranks[i] == kNoRank) return;
-    heap.push_back(HeapEntry(ranks[i], i));
-    std::push_heap(heap.begin(), heap.end(), later);
-  };
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    const uint64_t top = heap.back();
-    heap.pop_back();
+  MergeScratch& s = *scratch;
+  StartFromBytes(piece, &s);
+  LinkSymbols(&s);
+  while (!s.heap.empty()) {
+    std::pop_heap(s.heap.begin(), s.heap.end(), std::greater<uint64_t>());
+    const uint64_t top = s.heap.back();
+    s.heap.pop_back();
     const auto rank = static_cast<uint32_t>(top >> 32);
     const auto at = static_cast<int32_t>(static_cast<uint32_t>(top));
-    if (ranks[at] != rank) continue;
-    const int32_t gone = next[at];
-    ids[at] = merged_[rank];
-    ranks[gone] = kNoRank;
-    next[at] = next[gone];
-    if (next[at] != kNoNeighbour) previous[next[at]] = at;
-    rerank(at);
-    if (previous[at] != kNoNeighbour) rerank(previous[at]);
+    if (s.ranks[at] != rank) continue;
+    const int32_t gone = s.next[at];
+    s.ids[at] = merged_[rank];
+    s.ranks[gone] = kNoRank;
+    s.next[at] = s.next[gone];
+    if (s.next[at] != kNoNeighbour) s.previous[s.next[at]] = at;
+    Rerank(at, &s);
+    if (s.previous[at] != kNoNeighbour) Rerank(s.previous[at], &s);
   }
-  for (int32_t i = 0; i != kNoNeighbour && n > 0; i = next[i]) out->push_back(ids[i]);
+  for (int32_t i = piece.empty() ? kNoNeighbour : 0; i != kNoNeighbour; i = s.next[i])
+    out->push_back(s.ids[i]);
+  // A piece of megabytes is rare; its buffers are not worth keeping.
+  if (piece.size() > kKeptPiece) s = {};
 }
 
 }  // namespace wt::text

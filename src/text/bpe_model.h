@@ -64,6 +64,8 @@ class BpeModel {
   void RankAllSplits(const std::vector<std::string>& tokens);
   Status RankListed(const std::vector<std::string>& tokens, const std::vector<MergePair>& merges);
   void StartFromBytes(std::string_view piece, MergeScratch* scratch) const;
+  static void LinkSymbols(MergeScratch* scratch);
+  void Rerank(int32_t at, MergeScratch* scratch) const;
 
   std::array<int32_t, 256> byte_tokens_{};
   std::unordered_map<std::string, int32_t, BytesHash, std::equal_to<>> by_bytes_;

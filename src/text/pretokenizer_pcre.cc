@@ -9,7 +9,8 @@ namespace wt::text {
 namespace {
 
 constexpr std::string_view kWhiteSpace =
-    R"(\x{09}-\x{0D}\x{20}\x{85}\x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
+    R"(\x{09}-\x{0D}\x{20}\x{85}\x{A0}\x{1680}\x{2000}-\x{200A})"
+    R"(\x{2028}\x{2029}\x{202F}\x{205F}\x{3000})";
 
 // A long run may need backtracking state. The stack grows only when a match asks; beyond its limit
 // the interpreter takes over, which keeps its state on the heap.
