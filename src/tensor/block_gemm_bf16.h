@@ -70,19 +70,38 @@ struct BF16Packing {
     }
   }
 
+  // 32 lines (rows of k) of 16 elements become 16 rows of 32, `pitch` apart. Called with literal
+  // sizes for whole squares.
+  template <bool kBF16>
+  WT_INLINE static void TransposeLines(const void* data, int64_t at, int64_t stride, int64_t lines,
+                                       int64_t width, uint16_t* to, int64_t pitch) {
+    U32 square[kLanes];
+#pragma GCC unroll 16
+    for (int p = 0; p < kLanes; ++p) {
+      square[p] = U32{};
+      if (2 * p < lines) {
+        square[p] = InterleaveLines<kBF16>(data, at + 2 * p * stride, stride, lines - 2 * p, width);
+      }
+    }
+    Transpose(square);
+#pragma GCC unroll 16
+    for (int r = 0; r < kLanes; ++r) {
+      if (r < width) Store(square[r], to + r * pitch);
+    }
+  }
+
   template <bool kBF16>
   static void PackAColumns(const ConstMatrix& a, uint16_t* packed) {
     const int64_t stride = RowStride(a.cols);
     for (int64_t k = 0; k < a.cols; k += kTileDepth) {
       for (int64_t i = 0; i < a.rows; i += kLanes) {
-        U32 square[kLanes] = {};
-        for (int64_t p = 0; p < kLanes && k + 2 * p < a.cols; ++p) {
-          square[p] = InterleaveLines<kBF16>(a.data, (k + 2 * p) * a.col_stride + i, a.col_stride,
-                                             a.cols - k - 2 * p, a.rows - i);
+        const int64_t at = k * a.col_stride + i;
+        uint16_t* to = packed + i * stride + k;
+        if (k + kTileDepth <= a.cols && i + kLanes <= a.rows) {
+          TransposeLines<kBF16>(a.data, at, a.col_stride, kTileDepth, kLanes, to, stride);
+        } else {
+          TransposeLines<kBF16>(a.data, at, a.col_stride, a.cols - k, a.rows - i, to, stride);
         }
-        Transpose(square);
-        const int64_t rows = Min(kLanes, a.rows - i);
-        for (int64_t r = 0; r < rows; ++r) Store(square[r], packed + (i + r) * stride + k);
       }
     }
   }
@@ -116,18 +135,34 @@ struct BF16Packing {
     }
   }
 
+  // 16 lines (columns of B) of 32 elements become 16 vectors of pairs. Called with literal sizes
+  // for whole squares.
+  template <bool kBF16>
+  WT_INLINE static void TransposePairs(const void* data, int64_t at, int64_t stride, int64_t lines,
+                                       int64_t depth, uint16_t* to) {
+    U32 square[kLanes];
+#pragma GCC unroll 16
+    for (int c = 0; c < kLanes; ++c) {
+      square[c] = U32{};
+      if (c < lines) square[c] = PairsOfLine<kBF16>(data, at + c * stride, depth);
+    }
+    Transpose(square);
+#pragma GCC unroll 16
+    for (int p = 0; p < kLanes; ++p) Store(square[p], to + p * kTileDepth);
+  }
+
   template <bool kBF16>
   static void PackBColumns(const ConstMatrix& b, uint16_t* packed) {
     const int64_t stride = PanelStride(b.rows);
     for (int64_t j = 0; j < b.cols; j += kPanel) {
       for (int64_t k = 0; k < b.rows; k += kTileDepth) {
-        U32 square[kLanes] = {};
-        for (int64_t c = 0; c < kPanel && j + c < b.cols; ++c) {
-          square[c] = PairsOfLine<kBF16>(b.data, (j + c) * b.col_stride + k, b.rows - k);
+        const int64_t at = j * b.col_stride + k;
+        uint16_t* to = packed + j / kPanel * stride + k * kPanel;
+        if (j + kPanel <= b.cols && k + kTileDepth <= b.rows) {
+          TransposePairs<kBF16>(b.data, at, b.col_stride, kPanel, kTileDepth, to);
+        } else {
+          TransposePairs<kBF16>(b.data, at, b.col_stride, b.cols - j, b.rows - k, to);
         }
-        Transpose(square);
-        uint16_t* to = packed + (j / kPanel) * stride + k * kPanel;
-        for (int p = 0; p < kLanes; ++p) Store(square[p], to + p * kTileDepth);
       }
     }
   }

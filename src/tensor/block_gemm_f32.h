@@ -36,35 +36,47 @@ struct F32Kernel {
     }
   }
 
-  // A's columns are contiguous: squares of kLanes are transposed in registers.
+  // Transposes a square in registers: `lines` <= kLanes vectors of `width` elements, `stride`
+  // apart, become rows of the packed operand, `pitch` apart. Called with kLanes literally for whole
+  // squares.
   template <bool kBF16>
-  static void PackAColumns(const ConstMatrix& a, float* packed) {
-    const int64_t stride = RowStride(a.cols);
-    for (int64_t k = 0; k < a.cols; k += kLanes) {
-      const int64_t depth = Min(kLanes, a.cols - k);
-      for (int64_t i = 0; i < a.rows; i += kLanes) {
-        U32 square[kLanes] = {};
-        LoadSquare<kBF16>(a.data, k * a.col_stride + i, a.col_stride, depth, a.rows - i, square);
-        Transpose(square);
-        const int64_t rows = Min(kLanes, a.rows - i);
-        for (int64_t r = 0; r < rows; ++r) Store(square[r], packed + (i + r) * stride + k);
+  WT_INLINE static void TransposeSquare(const void* data, int64_t at, int64_t stride, int64_t lines,
+                                        int64_t width, float* to, const int64_t (&row)[kLanes]) {
+    U32 square[kLanes];
+#pragma GCC unroll 16
+    for (int r = 0; r < kLanes; ++r) {
+      if (r >= lines) {
+        square[r] = U32{};
+      } else if (width >= kLanes) {
+        square[r] = LoadF32<kBF16>(data, at + r * stride);
+      } else {
+        square[r] = LoadPartF32<kBF16>(data, at + r * stride, width);
       }
+    }
+    Transpose(square);
+#pragma GCC unroll 16
+    for (int r = 0; r < kLanes; ++r) {
+      if (r < width) Store(square[r], to + row[r]);
     }
   }
 
-  // `rows` vectors, `stride` elements apart, of min(width, kLanes) elements each.
+  // Squares of a matrix whose contiguous lines are `lines` vectors along k or n of `width`
+  // elements.
   template <bool kBF16>
-  WT_INLINE static void LoadSquare(const void* data, int64_t at, int64_t stride, int64_t rows,
-                                   int64_t width, U32 (&square)[kLanes]) {
-    if (rows == kLanes && width >= kLanes) {
-#pragma GCC unroll 16
-      for (int r = 0; r < kLanes; ++r) square[r] = LoadF32<kBF16>(data, at + r * stride);
-      return;
-    }
-    const int64_t n = Min(width, kLanes);
-    for (int64_t r = 0; r < rows; ++r) {
-      square[r] = n == kLanes ? LoadF32<kBF16>(data, at + r * stride)
-                              : LoadPartF32<kBF16>(data, at + r * stride, n);
+  static void TransposeInto(const void* data, int64_t line_stride, int64_t lines, int64_t width,
+                            float* packed, int64_t line_pitch, int64_t pitch) {
+    int64_t row[kLanes];
+    for (int r = 0; r < kLanes; ++r) row[r] = r * pitch;
+    for (int64_t k = 0; k < lines; k += kLanes) {
+      for (int64_t i = 0; i < width; i += kLanes) {
+        const int64_t at = k * line_stride + i;
+        float* to = packed + k * line_pitch + i * pitch;
+        if (k + kLanes <= lines && i + kLanes <= width) {
+          TransposeSquare<kBF16>(data, at, line_stride, kLanes, kLanes, to, row);
+        } else {
+          TransposeSquare<kBF16>(data, at, line_stride, Min(kLanes, lines - k), width - i, to, row);
+        }
+      }
     }
   }
 
@@ -74,27 +86,39 @@ struct F32Kernel {
     if (a.col_stride == 1) {
       bf16 ? PackARows<true>(a, packed) : PackARows<false>(a, packed);
     } else {
-      bf16 ? PackAColumns<true>(a, packed) : PackAColumns<false>(a, packed);
+      const int64_t stride = RowStride(a.cols);
+      bf16 ? TransposeInto<true>(a.data, a.col_stride, a.cols, a.rows, packed, 1, stride)
+           : TransposeInto<false>(a.data, a.col_stride, a.cols, a.rows, packed, 1, stride);
     }
     const int64_t stride = RowStride(a.cols);
     const int64_t end = RoundUp(a.rows, kMr) * stride;
     for (int64_t i = a.rows * stride; i < end; ++i) packed[i] = 0;
   }
 
-  // A few panels side by side, so that whole cache lines of a bf16 row are used at once.
+  // Rows first, so that whole cache lines are read; kGroup panels at a time, so that few are
+  // written.
   template <bool kBF16>
   static void PackBRows(const ConstMatrix& b, float* packed) {
     constexpr int64_t kGroup = 4 * kNr;
-    for (int64_t first = 0; first < b.cols; first += kGroup) {
-      const int64_t end = Min(b.cols, first + kGroup);
-      for (int64_t k = 0; k < b.rows; ++k) {
-        for (int64_t j = first; j < end; j += kLanes) {
-          float* to = packed + (j / kNr) * kNr * b.rows + k * kNr + j % kNr;
-          const int64_t from = k * b.row_stride + j;
-          Store(j + kLanes <= b.cols ? LoadF32<kBF16>(b.data, from)
-                                     : LoadPartF32<kBF16>(b.data, from, b.cols - j),
-                to);
+    const int64_t panel = kNr * b.rows;
+    int64_t first = 0;
+    for (; first + kGroup <= b.cols; first += kGroup) {
+      float* to = packed + first * b.rows;
+      for (int64_t k = 0; k < b.rows; ++k, to += kNr) {
+#pragma GCC unroll 8
+        for (int64_t v = 0; v < 8; ++v) {
+          Store(LoadF32<kBF16>(b.data, k * b.row_stride + first + v * kLanes),
+                to + v / 2 * panel + v % 2 * kLanes);
         }
+      }
+    }
+    for (; first < b.cols; first += kLanes) {
+      float* to = packed + first / kNr * panel + first % kNr;
+      for (int64_t k = 0; k < b.rows; ++k, to += kNr) {
+        const int64_t from = k * b.row_stride + first;
+        Store(first + kLanes <= b.cols ? LoadF32<kBF16>(b.data, from)
+                                       : LoadPartF32<kBF16>(b.data, from, b.cols - first),
+              to);
       }
     }
   }
@@ -102,15 +126,9 @@ struct F32Kernel {
   template <bool kBF16>
   static void PackBColumns(const ConstMatrix& b, float* packed) {
     for (int64_t j = 0; j < b.cols; j += kLanes) {
-      float* to = packed + (j / kNr) * kNr * b.rows + j % kNr;
-      for (int64_t k = 0; k < b.rows; k += kLanes) {
-        U32 square[kLanes] = {};
-        LoadSquare<kBF16>(b.data, j * b.col_stride + k, b.col_stride, Min(kLanes, b.cols - j),
-                          b.rows - k, square);
-        Transpose(square);
-        const int64_t depth = Min(kLanes, b.rows - k);
-        for (int64_t r = 0; r < depth; ++r) Store(square[r], to + (k + r) * kNr);
-      }
+      const void* columns = static_cast<const char*>(b.data) + j * b.col_stride * (kBF16 ? 2 : 4);
+      TransposeInto<kBF16>(columns, b.col_stride, Min(kLanes, b.cols - j), b.rows,
+                           packed + j / kNr * kNr * b.rows + j % kNr, 0, kNr);
     }
   }
 

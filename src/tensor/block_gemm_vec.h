@@ -82,8 +82,9 @@ WT_INLINE U32 Exchange(U32 a, U32 b, std::index_sequence<kLane...>) {
     return __builtin_shufflevector(a, b, (kLane & d ? kLane + kLanes - d : kLane)...);
   }
 }
-template <int kDistance = kLanes / 2>
-WT_INLINE void Transpose(U32 (&rows)[kLanes]) {
+// One step of a transposition on rows[i] and rows[i + kDistance].
+template <int kDistance>
+WT_INLINE void ExchangeRows(U32 (&rows)[kLanes]) {
   using Lanes = std::make_index_sequence<kLanes>;
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
@@ -92,7 +93,35 @@ WT_INLINE void Transpose(U32 (&rows)[kLanes]) {
     rows[i + kDistance] = Exchange<kDistance, true>(rows[i], rows[i + kDistance], Lanes());
     rows[i] = low;
   }
-  if constexpr (kDistance > 1) Transpose<kDistance / 2>(rows);
+}
+
+// Within each 128 bits, the low (or high) halves of a and b, taken in turn by kUnit lanes: what
+// x86's unpack instructions do in one go.
+template <int kUnit, bool kHigh, size_t... kLane>
+WT_INLINE U32 Unpack(U32 a, U32 b, std::index_sequence<kLane...>) {
+  constexpr size_t first = kHigh ? 2 : 0;
+  return __builtin_shufflevector(
+      a, b,
+      (kLane / 4 * 4 + first + kLane % kUnit + (kUnit == 1 ? kLane % 4 / 2 : 0) +
+       (kLane / kUnit % 2 ? kLanes : 0))...);
+}
+
+// rows[i][j] becomes rows[j][i]: 4 x 4 squares by unpacking, then the squares by exchanges.
+WT_INLINE void Transpose(U32 (&rows)[kLanes]) {
+  using Lanes = std::make_index_sequence<kLanes>;
+#pragma GCC unroll 4
+  for (int g = 0; g < kLanes; g += 4) {
+    const U32 a = Unpack<1, false>(rows[g], rows[g + 1], Lanes());
+    const U32 b = Unpack<1, true>(rows[g], rows[g + 1], Lanes());
+    const U32 c = Unpack<1, false>(rows[g + 2], rows[g + 3], Lanes());
+    const U32 d = Unpack<1, true>(rows[g + 2], rows[g + 3], Lanes());
+    rows[g] = Unpack<2, false>(a, c, Lanes());
+    rows[g + 1] = Unpack<2, true>(a, c, Lanes());
+    rows[g + 2] = Unpack<2, false>(b, d, Lanes());
+    rows[g + 3] = Unpack<2, true>(b, d, Lanes());
+  }
+  ExchangeRows<4>(rows);
+  if constexpr (kLanes == 16) ExchangeRows<8>(rows);
 }
 
 }  // namespace
