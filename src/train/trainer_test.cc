@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr int64_t kVocab = 40, kBos = 39;
+constexpr int64_t kVocab = 300, kBos = 299, kUsed = 39;
 
 // One folder for all runs of this program, removed at its end.
 std::string TestFolder(const std::string& name) {
@@ -37,11 +37,11 @@ text::TokenSet TestData() {
     auto writer = text::TokenFileWriter::Create(path, {kVocab, std::string(64, 'a'), 16});
     Philox random(3, 0);
     for (int document = 0; document < 64; ++document) {
-      std::vector<int32_t> ids = {static_cast<int32_t>(random.NextBelow(kBos))};
+      std::vector<int32_t> ids = {static_cast<int32_t>(random.NextBelow(kUsed))};
       while (ids.size() < 200) {
         const bool surprise = random.NextBelow(8) == 0;
-        ids.push_back(surprise ? static_cast<int32_t>(random.NextBelow(kBos))
-                               : (ids.back() * 7 + 3) % 39);
+        ids.push_back(surprise ? static_cast<int32_t>(random.NextBelow(kUsed))
+                               : (ids.back() * 7 + 3) % kUsed);
       }
       EXPECT_TRUE(writer->AddDocument(ids, 200).ok());
     }
@@ -62,7 +62,7 @@ head_dim = 8
 by = "steps"
 momentum_warmup = 10
 [data]
-vocab_size = 40
+vocab_size = 300
 context = 16
 streams = 2
 shuffle_pool = 4
@@ -114,7 +114,7 @@ TEST(TrainerTest, LearnsAndWritesWhatARunFolderHolds) {
   ASSERT_TRUE(summary.ok()) << summary.status().message();
   EXPECT_EQ(summary->steps, 150);
   EXPECT_EQ(summary->stopped, StopReason::kSteps);
-  EXPECT_LT(summary->loss, 2.2);  // random is ln 40 = 3.69; the surprises alone cost about 0.8
+  EXPECT_LT(summary->loss, 2.2);  // random is ln 300 = 5.7; the surprises alone cost about 0.8
   for (const char* name : {"recipe.toml", "ledger.jsonl", "log.jsonl", "checkpoint/state.json"}) {
     EXPECT_TRUE(FileExists(folder + "/" + name)) << name;
   }
@@ -204,9 +204,9 @@ TEST(TrainerTest, ALossThatIsNoNumberStopsTheRunAndKeepsTheLastSave) {
 
 TEST(TrainerTest, AnotherVocabularyIsRefused) {
   Recipe recipe = TestRecipe();
-  recipe.model.vocab_size = 64;
+  recipe.model.vocab_size = 320;
   const auto summary = Train(JobOf(recipe), TestFolder("vocab") + "/run");
-  EXPECT_THAT(summary.status().message(), HasSubstr("the data's tokenizer has 40 tokens"));
+  EXPECT_THAT(summary.status().message(), HasSubstr("the data's tokenizer has 300 tokens"));
 }
 
 TEST(TrainerTest, ARecipeThatDoesNotFitMemoryIsRefusedBeforeItRuns) {

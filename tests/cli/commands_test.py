@@ -94,7 +94,8 @@ class BadInput(ProgramTest):
 
     def test_a_tokenizer_of_another_text(self):
         self.train()
-        (self.corpus / "99.txt").write_text(prose(9000, 5).upper())
+        for i in range(60, 90):
+            (self.corpus / f"{i}.txt").write_text(prose(40, i).upper())
         self.fails("eval", "bpb", self.run_folder, saying=["was trained with tokenizer"])
 
     def test_a_damaged_checkpoint(self):
