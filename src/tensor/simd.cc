@@ -12,7 +12,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace wt::tensor::HWY_NAMESPACE {
 namespace {
-const char* Name() { return hwy::TargetName(HWY_TARGET); }
+// The baseline goes by different names with different compilers.
+const char* Name() {
+  return HWY_TARGET == HWY_STATIC_TARGET ? "plain" : hwy::TargetName(HWY_TARGET);
+}
 }  // namespace
 }  // namespace wt::tensor::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -11,7 +11,7 @@ void DisableVectorTargets();
 // Undoes DisableVectorTargets.
 void EnableVectorTargets();
 
-// Of the target in use: "SCALAR", "AVX2", "AVX3".
+// Of the target in use: "plain", "AVX2", "AVX3".
 const char* VectorTargetName();
 
 }  // namespace wt::tensor

@@ -12,11 +12,11 @@ namespace {
 TEST(SimdTest, PlainCanBeForcedAndUndone) {
   const std::string before = VectorTargetName();
   DisableVectorTargets();
-  EXPECT_STREQ(VectorTargetName(), "SCALAR");
+  EXPECT_STREQ(VectorTargetName(), "plain");
   EnableVectorTargets();
   EXPECT_EQ(VectorTargetName(), before);
   if (Cpu().avx2) {
-    EXPECT_NE(before, "SCALAR");
+    EXPECT_NE(before, "plain");
   }
 }
 
