@@ -109,14 +109,28 @@ Status Prepare(const Options& o, Bench* bench) {
   return {};
 }
 
-double TimedStep(Bench* bench, int64_t number) {
+// Processor time of all threads of this process: comparable on a machine that others use too.
+double CpuSeconds() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+struct StepTime {
+  double seconds, cpu_seconds;
+};
+StepTime TimedStep(Bench* bench, int64_t number) {
   const auto start = Clock::now();
+  const double cpu_start = CpuSeconds();
   train::SetHyperInputs(bench->recipe, {}, number, 1, bench->executor.get());
   for (nn::Phase phase :
        {nn::Phase::kPrepare, nn::Phase::kForward, nn::Phase::kBackward, nn::Phase::kOptimizer}) {
     bench->executor->Run(phase);
   }
-  return std::chrono::duration<double>(Clock::now() - start).count();
+  return {std::chrono::duration<double>(Clock::now() - start).count(), CpuSeconds() - cpu_start};
 }
 
 double Median(std::vector<double> values) {
@@ -180,8 +194,12 @@ Json Measure(const Options& o, Bench* bench) {
   int64_t number = 0;
   for (int64_t i = 0; i < o.warmup; ++i) TimedStep(bench, ++number);
   const std::vector<double> before = bench->executor->node_seconds();
-  std::vector<double> seconds;
-  for (int64_t i = 0; i < o.steps; ++i) seconds.push_back(TimedStep(bench, ++number));
+  std::vector<double> seconds, cpu_seconds;
+  for (int64_t i = 0; i < o.steps; ++i) {
+    const StepTime time = TimedStep(bench, ++number);
+    seconds.push_back(time.seconds);
+    cpu_seconds.push_back(time.cpu_seconds);
+  }
 
   const Flops flops = CountFlops(bench->executor->program());
   const double step = Median(seconds), peak = tensor::MeasureMatrixPeak(Threads());
@@ -192,6 +210,7 @@ Json Measure(const Options& o, Bench* bench) {
       {"threads", Threads()},
       {"precision", o.f32 ? "f32" : "bf16"},
       {"step_seconds", step},
+      {"cpu_seconds", Median(cpu_seconds)},
       {"tokens_per_second", static_cast<double>(bench->recipe.micro_batch_tokens()) / step},
       {"model_flops_per_second", flops.model / step},
       {"matmul_flops_per_second", flops.all / step},
@@ -211,8 +230,9 @@ void Print(const Options& o, const Json& r) {
              FormatCount(r["parameters"]), o.rows, o.context, r["precision"].get<std::string>(),
              r["threads"].get<int>(), r["isa"].get<std::string>(),
              r["vector_isa"].get<std::string>());
-  fmt::print("{:10.0f} tokens/s   {:.3f} s a step, median of {}\n",
-             r["tokens_per_second"].get<double>(), r["step_seconds"].get<double>(), o.steps);
+  fmt::print("{:10.0f} tokens/s   {:.3f} s a step ({:.3f} s of processor time), median of {}\n",
+             r["tokens_per_second"].get<double>(), r["step_seconds"].get<double>(),
+             r["cpu_seconds"].get<double>(), o.steps);
   fmt::print(
       "{:10.1f} GFLOP/s of the model; with the optimiser {:.1f}, {:.1f} % of {:.1f} GFLOP/s\n",
       r["model_flops_per_second"].get<double>() / 1e9,
