@@ -15,8 +15,3 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(THRIFT REQUIRED IMPORTED_TARGET thrift)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
-
-# ThreadSanitizer cannot see into libgomp; base/parallel.cc then runs on std::thread.
-if(NOT WT_SANITIZE MATCHES "thread")
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
-endif()

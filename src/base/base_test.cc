@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
-#include <set>
+#include <thread>
 
 #include "base/dtype.h"
 #include "base/files.h"
@@ -77,6 +77,21 @@ TEST(ParallelTest, EveryTaskOnceAtAnyThreadCount) {
     });
     for (const auto& count : seen) ASSERT_EQ(count, 1);
   }
+}
+
+TEST(ParallelTest, JobsOfTwoThreadsAndNestedOnesAllRun) {
+  SetThreads(3);
+  std::atomic<int64_t> sum{0};
+  const auto job = [&] {
+    for (int i = 0; i < 200; ++i) {
+      ParallelFor(
+          7, [&](int64_t task) { ParallelFor(3, [&](int64_t inner) { sum += task * inner; }); });
+    }
+  };
+  std::thread other(job);
+  job();
+  other.join();
+  EXPECT_EQ(sum, 2 * 200 * 21 * 3);
 }
 
 TEST(RandomTest, PhiloxKnownAnswers) {  // from the Random123 distribution's known-answer table

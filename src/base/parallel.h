@@ -1,4 +1,5 @@
-// ParallelFor: the one place that starts threads for number work (OpenMP; std::thread under TSan).
+// ParallelFor: the one place that starts threads for number work. Idle workers sleep: other programs may
+// share the cores.
 // Results must not depend on the number of threads: split work into tasks by size alone, and reduce
 // in task order.
 #pragma once

@@ -1,5 +1,8 @@
 // windtunnel data: the corpora that are known, fetching them, and making a recipe's token files.
-#include <mutex>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "base/files.h"
 #include "base/text_util.h"
@@ -44,11 +47,21 @@ std::string FetchLine(const text::FetchProgress& p) {
                      FormatBytes(static_cast<double>(p.file_bytes)), total, p.files_done, p.files);
 }
 
+// Some corpora are made here by a program that comes with the list; it takes this process's place.
+[[noreturn]] void RunBuilder(const text::CorpusEntry& entry, const train::Places& places,
+                             const std::string& folder) {
+  const std::string builder = places.home + "/" + entry.builder;
+  execl(builder.c_str(), builder.c_str(), folder.c_str(), nullptr);
+  ExitOn(Error(Code::kIo, "cannot start {}: {}", builder, std::strerror(errno)));
+  std::abort();
+}
+
 void RunFetch(const FetchArguments& arguments) {
-  CatchStopSignals();
   const train::Places places = train::FindPlaces();
   const text::CorpusEntry entry = ValueOrExit(text::FindCorpus(Corpora(places), arguments.name));
   const std::string folder = places.cache + "/corpora/" + entry.name;
+  if (!entry.builder.empty()) RunBuilder(entry, places, folder);
+  CatchStopSignals();
   StageLine line;
   text::FetchOptions options;
   options.shards = arguments.shards;

@@ -109,7 +109,7 @@ def start(recipe):
     model = trainer.model
     logits, loss = model.loss(*micro_batch(0, trainer.rows, trainer.context), trainer.weights)
     loss.backward()
-    return dict(parameters=model.spec, logits=flat(logits), loss=float(loss),
+    return dict(parameters=model.spec, logits=flat(logits), loss=rounded([float(loss)])[0],
                 gradients={name: flat(p.grad) for name, p in model.p.items()})
 
 
