@@ -42,7 +42,7 @@ struct F32Kernel {
   // squares.
   template <bool kBF16>
   WT_INLINE static void TransposeSquare(const void* data, int64_t at, int64_t stride, int64_t lines,
-                                        int64_t width, float* to, const int64_t (&row)[kLanes]) {
+                                        int64_t width, float* to, int64_t pitch) {
     U32 square[kLanes];
 #pragma GCC unroll 16
     for (int r = 0; r < kLanes; ++r) {
@@ -57,7 +57,7 @@ struct F32Kernel {
     Transpose(square);
 #pragma GCC unroll 16
     for (int r = 0; r < kLanes; ++r) {
-      if (r < width) Store(square[r], to + row[r]);
+      if (r < width) Store(square[r], to + r * pitch);
     }
   }
 
@@ -66,8 +66,6 @@ struct F32Kernel {
   template <bool kBF16>
   static void TransposeInto(const void* data, int64_t line_stride, int64_t lines, int64_t width,
                             float* packed, int64_t line_pitch, int64_t pitch) {
-    int64_t row[kLanes];
-    for (int r = 0; r < kLanes; ++r) row[r] = r * pitch;
     for (int64_t k = 0; k < lines; k += kLanes) {
       for (int r = 0; r < kLanes && k + kLanes + r < lines; ++r) {
         PrefetchLine<kBF16>(data, (k + kLanes + r) * line_stride, width);
@@ -76,9 +74,10 @@ struct F32Kernel {
         const int64_t at = k * line_stride + i;
         float* to = packed + k * line_pitch + i * pitch;
         if (k + kLanes <= lines && i + kLanes <= width) {
-          TransposeSquare<kBF16>(data, at, line_stride, kLanes, kLanes, to, row);
+          TransposeSquare<kBF16>(data, at, line_stride, kLanes, kLanes, to, pitch);
         } else {
-          TransposeSquare<kBF16>(data, at, line_stride, Min(kLanes, lines - k), width - i, to, row);
+          TransposeSquare<kBF16>(data, at, line_stride, Min(kLanes, lines - k), width - i, to,
+                                 pitch);
         }
       }
     }
