@@ -23,7 +23,7 @@ namespace {
 
 // Packed B of one super. Sums in C itself can be taken up again, so k may be cut finely there.
 constexpr int64_t kSuperBytes = int64_t{24} << 20;
-constexpr int64_t kDirectSuperBytes = int64_t{4} << 20;
+constexpr int64_t kDirectSuperBytes = int64_t{8} << 20;
 constexpr int64_t kSuperCols = 2048;  // bounds the sums that a task keeps aside
 constexpr int64_t kTileCols = 256;
 constexpr int64_t kTasksPerThread = 4;
