@@ -18,10 +18,9 @@ namespace {
 // 2^x, relative error 1e-7; 0 below the normal numbers. Requires x < 128.
 HWY_INLINE VF Exp2(VF x) {
   const hn::RebindToSigned<F32> di;
-  const auto normal = hn::Ge(x, Const(-126.0f));
-  const VF clamped = hn::IfThenElseZero(normal, x);
-  const auto n = hn::NearestInt(clamped);
-  const VF f = hn::Sub(clamped, hn::ConvertTo(kF32Tag, n));
+  // Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits.
+  const VF shifted = hn::Add(x, Const(12582912.0f));
+  const VF f = hn::Sub(x, hn::Sub(shifted, Const(12582912.0f)));
   // Least largest relative error on [-1/2, 1/2].
   VF p = hn::MulAdd(Const(1.5345811e-4f), f, Const(1.3399931e-3f));
   p = hn::MulAdd(p, f, Const(9.6184891e-3f));
@@ -30,8 +29,8 @@ HWY_INLINE VF Exp2(VF x) {
   p = hn::MulAdd(p, f, Const(6.9314718e-1f));
   p = hn::MulAdd(p, f, Const(1.0f));
   // p is in [0.7, 1.42]: adding n to its exponent multiplies by 2^n.
-  const auto power = hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(n));
-  return hn::IfThenElseZero(normal, hn::BitCast(kF32Tag, power));
+  const auto power = hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, shifted)));
+  return hn::IfThenElseZero(hn::Ge(x, Const(-125.0f)), hn::BitCast(kF32Tag, power));
 }
 
 void ScaleBy(float scale, int64_t n, float* row) {
@@ -40,21 +39,33 @@ void ScaleBy(float scale, int64_t n, float* row) {
   });
 }
 
+// Two running values each, so that one vector need not wait for the last.
 float RowMax(int64_t n, const float* row) {
-  VF most = Get(row, Whole{});
-  for (int64_t j = Width(); j < n; j += Width()) most = hn::Max(most, Get(row + j, Whole{}));
-  return hn::GetLane(hn::MaxOfLanes(kF32Tag, most));
+  VF a = Get(row, Whole{}), b = a;
+  int64_t j = Width();
+  for (; j + Width() < n; j += 2 * Width()) {
+    a = hn::Max(a, Get(row + j, Whole{}));
+    b = hn::Max(b, Get(row + j + Width(), Whole{}));
+  }
+  if (j < n) a = hn::Max(a, Get(row + j, Whole{}));
+  return hn::GetLane(hn::MaxOfLanes(kF32Tag, hn::Max(a, b)));
 }
 
 // exp2(scale * x - shift) in place; returns the sum.
 float ExpRow(float scale, float shift, int64_t n, float* row) {
-  VF sum = Const(0.0f);
-  for (int64_t j = 0; j < n; j += Width()) {
+  VF sum0 = Const(0.0f), sum1 = sum0;
+  const auto step = [&](int64_t j, VF& sum) HWY_ATTR {
     const VF p = Exp2(hn::MulSub(Get(row + j, Whole{}), Const(scale), Const(shift)));
     Put(p, row + j, Whole{});
     sum = hn::Add(sum, p);
+  };
+  int64_t j = 0;
+  for (; j + Width() < n; j += 2 * Width()) {
+    step(j, sum0);
+    step(j + Width(), sum1);
   }
-  return hn::GetLane(hn::SumOfLanes(kF32Tag, sum));
+  if (j < n) step(j, sum0);
+  return hn::GetLane(hn::SumOfLanes(kF32Tag, hn::Add(sum0, sum1)));
 }
 
 void SoftmaxRows(float scale_log2, int64_t rows, int64_t cols, float* scores, float* row_max,

@@ -12,6 +12,7 @@
 #include "tensor/block_gemm_isa.h"
 #include "tensor/cpu.h"
 #include "tensor/scratch.h"
+#include "tensor/simd.h"
 
 namespace wt::tensor {
 namespace {
@@ -82,7 +83,11 @@ const BlockGemm* FromEnvironment() {
   const char* name = std::getenv(kEnvironment);
   if (name == nullptr || *name == '\0') return AvailableBlockGemms().back();
   const auto found = Find(name);
-  if (found.ok()) return *found;
+  if (found.ok()) {
+    // "plain" is the whole program without vector instructions of our choosing.
+    if (*found == PlainBlockGemm()) DisableVectorTargets();
+    return *found;
+  }
   fmt::print(stderr, "windtunnel: {}: {}; using {}\n", kEnvironment, found.status().message(),
              AvailableBlockGemms().back()->name);
   return AvailableBlockGemms().back();
@@ -149,7 +154,9 @@ void UseBlockGemm(const BlockGemm& gemm) { Active().store(&gemm, std::memory_ord
 Status CheckBlockGemmEnvironment() {
   const char* name = std::getenv(kEnvironment);
   if (name == nullptr || *name == '\0') return {};
-  return Find(name).status().WithContext(kEnvironment);
+  WT_RETURN_IF_ERROR(Find(name).status().WithContext(kEnvironment));
+  Active();
+  return {};
 }
 
 }  // namespace wt::tensor

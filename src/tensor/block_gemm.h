@@ -45,11 +45,11 @@ struct BlockGemm {
 const std::vector<const BlockGemm*>& AvailableBlockGemms();
 
 // The one in use: the fastest available unless `WINDTUNNEL_ISA` or SetBlockGemm names another.
-// `f32_exact` asks for one that keeps f32 operands exact (for tests and fp32 recipes).
-// A name in the environment that SetBlockGemm refuses is reported on stderr and ignored; programs
-// call CheckBlockGemmEnvironment first to stop instead. The first use of an instruction set
-// compares a small product with "plain"; one that differs is reported on stderr and never used
-// again.
+// `f32_exact` asks for one that keeps f32 operands exact (for tests and fp32 recipes). A name in
+// the environment that cannot be used is reported on stderr and ignored; programs call
+// CheckBlockGemmEnvironment first to stop instead. WINDTUNNEL_ISA=plain also takes the vectors from
+// the element-wise kernels (simd.h). The first use compares a small product of every instruction
+// set with "plain"; one that differs is reported on stderr and left out.
 const BlockGemm& ActiveBlockGemm(bool f32_exact = false);
 // kInvalidArgument with the known names, or kUnsupported with those that this processor can run.
 Status SetBlockGemm(std::string_view name);

@@ -63,6 +63,7 @@ struct BF16Packing {
   static void PackARows(const ConstMatrix& a, uint16_t* packed) {
     const int64_t stride = RowStride(a.cols);
     for (int64_t i = 0; i < a.rows; ++i) {
+      PrefetchLine<kBF16>(a.data, (i + kRowsAhead) * a.row_stride, a.cols);
       for (int64_t k = 0; k < a.cols; k += kTileDepth) {
         Store(PairsOfLine<kBF16>(a.data, i * a.row_stride + k, a.cols - k),
               packed + i * stride + k);
@@ -94,6 +95,9 @@ struct BF16Packing {
   static void PackAColumns(const ConstMatrix& a, uint16_t* packed) {
     const int64_t stride = RowStride(a.cols);
     for (int64_t k = 0; k < a.cols; k += kTileDepth) {
+      for (int64_t l = k + kTileDepth; l < Min(a.cols, k + 2 * kTileDepth); ++l) {
+        PrefetchLine<kBF16>(a.data, l * a.col_stride, a.rows);
+      }
       for (int64_t i = 0; i < a.rows; i += kLanes) {
         const int64_t at = k * a.col_stride + i;
         uint16_t* to = packed + i * stride + k;

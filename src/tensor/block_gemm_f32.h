@@ -30,6 +30,7 @@ struct F32Kernel {
     for (int64_t i = 0; i < a.rows; ++i) {
       float* to = packed + i * stride;
       const int64_t from = i * a.row_stride;
+      PrefetchLine<kBF16>(a.data, from + kRowsAhead * a.row_stride, a.cols);
       int64_t k = 0;
       for (; k + kLanes <= a.cols; k += kLanes) Store(LoadF32<kBF16>(a.data, from + k), to + k);
       if (k < a.cols) Store(LoadPartF32<kBF16>(a.data, from + k, a.cols - k), to + k);
@@ -41,7 +42,7 @@ struct F32Kernel {
   // squares.
   template <bool kBF16>
   WT_INLINE static void TransposeSquare(const void* data, int64_t at, int64_t stride, int64_t lines,
-                                        int64_t width, float* to, const int64_t (&row)[kLanes]) {
+                                        int64_t width, float* to, int64_t pitch) {
     U32 square[kLanes];
 #pragma GCC unroll 16
     for (int r = 0; r < kLanes; ++r) {
@@ -56,7 +57,7 @@ struct F32Kernel {
     Transpose(square);
 #pragma GCC unroll 16
     for (int r = 0; r < kLanes; ++r) {
-      if (r < width) Store(square[r], to + row[r]);
+      if (r < width) Store(square[r], to + r * pitch);
     }
   }
 
@@ -65,16 +66,18 @@ struct F32Kernel {
   template <bool kBF16>
   static void TransposeInto(const void* data, int64_t line_stride, int64_t lines, int64_t width,
                             float* packed, int64_t line_pitch, int64_t pitch) {
-    int64_t row[kLanes];
-    for (int r = 0; r < kLanes; ++r) row[r] = r * pitch;
     for (int64_t k = 0; k < lines; k += kLanes) {
+      for (int r = 0; r < kLanes && k + kLanes + r < lines; ++r) {
+        PrefetchLine<kBF16>(data, (k + kLanes + r) * line_stride, width);
+      }
       for (int64_t i = 0; i < width; i += kLanes) {
         const int64_t at = k * line_stride + i;
         float* to = packed + k * line_pitch + i * pitch;
         if (k + kLanes <= lines && i + kLanes <= width) {
-          TransposeSquare<kBF16>(data, at, line_stride, kLanes, kLanes, to, row);
+          TransposeSquare<kBF16>(data, at, line_stride, kLanes, kLanes, to, pitch);
         } else {
-          TransposeSquare<kBF16>(data, at, line_stride, Min(kLanes, lines - k), width - i, to, row);
+          TransposeSquare<kBF16>(data, at, line_stride, Min(kLanes, lines - k), width - i, to,
+                                 pitch);
         }
       }
     }
@@ -164,6 +167,10 @@ struct F32Kernel {
   static void WholeTile(int64_t k, const float* a, int64_t a_stride, const float* b, float* c,
                         int64_t ldc, bool accumulate) {
     F32 acc[kMr][2] = {};
+    if (accumulate) {
+#pragma GCC unroll 16
+      for (int r = 0; r < kMr; ++r) __builtin_prefetch(c + r * ldc);
+    }
     MicroTile(k, a, a_stride, b, acc);
 #pragma GCC unroll 16
     for (int r = 0; r < kMr; ++r) {
@@ -192,11 +199,14 @@ struct F32Kernel {
   static void Run(int64_t m, int64_t n, int64_t k, const void* packed_a, const void* packed_b,
                   float* c, int64_t ldc, bool accumulate) {
     const int64_t stride = RowStride(k);
+    const int64_t share = k * kNr * 4 / (RoundUp(m, kMr) / kMr) + 64;
     for (int64_t j = 0; j < n; j += kNr) {
       const float* b = static_cast<const float*>(packed_b) + j * k;
-      for (int64_t i = 0; i < m; i += kMr) {
+      const char* next = reinterpret_cast<const char*>(b + k * kNr);
+      for (int64_t i = 0; i < m; i += kMr, next += share) {
         const float* a = static_cast<const float*>(packed_a) + i * stride;
         float* to = c + i * ldc + j;
+        if (j + kNr < n) PrefetchToL2(next, share);
         if (i + kMr <= m && j + kNr <= n) {
           WholeTile(k, a, stride, b, to, ldc, accumulate);
         } else {

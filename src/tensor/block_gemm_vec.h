@@ -26,6 +26,21 @@ typedef uint16_t U16 __attribute__((vector_size(kLanes * 2)));
 constexpr int64_t RoundUp(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 constexpr int64_t Min(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// The panel of B that comes next, a share of it beside each tile, so that it is near when it is
+// due.
+WT_INLINE void PrefetchToL2(const char* from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 2);
+}
+
+// A line of a matrix that packing comes to soon: lines are too short, and too far apart, for the
+// processor to foresee them. Prefetching past the end of the matrix is harmless.
+template <bool kBF16>
+WT_INLINE void PrefetchLine(const void* data, int64_t index, int64_t n) {
+  const char* from = static_cast<const char*>(data) + index * (kBF16 ? 2 : 4);
+  for (int64_t i = 0; i < n * (kBF16 ? 2 : 4); i += 64) __builtin_prefetch(from + i, 0, 2);
+}
+constexpr int64_t kRowsAhead = 4;
+
 template <class V>
 WT_INLINE V Load(const void* from) {
   V v;

@@ -1,10 +1,12 @@
 // MatMul: which part of the product is packed when, and by which thread.
 //
-// The product is cut into supers (a range of n and a range of k whose packed B fits in the last
-// cache), those into tiles of C (mt x nt, one task each) and blocks of k (kc). B is packed once per
-// super, by all threads. A is packed by the task that uses it when a task has all columns, and
-// once per super by all threads otherwise. No thread shares the sum of an element, so bits do not
-// depend on threads: the sum runs over the blocks of k in order.
+// The product is cut into supers (a range of n and a range of k whose packed B stays in the last
+// cache), those into tiles of C (mt x nt) and blocks of k (kc). B is packed once per super, by all
+// threads. Then a task takes mt rows of A: it packs one block of k, small enough for its second
+// cache, multiplies it with all columns of the super, and goes on to the next block. When A has too
+// few rows for that to keep all threads busy, A is packed once per super by all threads and a task
+// is one tile. No thread shares the sum of an element, so bits do not depend on threads: the sum
+// runs over the blocks of k in order.
 #include "tensor/matmul.h"
 
 #include <algorithm>
@@ -19,7 +21,10 @@
 namespace wt::tensor {
 namespace {
 
-constexpr int64_t kPackedBLimitBytes = int64_t{24} << 20;
+// Packed B of one super. Sums in C itself can be taken up again, so k may be cut finely there.
+constexpr int64_t kSuperBytes = int64_t{24} << 20;
+constexpr int64_t kDirectSuperBytes = int64_t{8} << 20;
+constexpr int64_t kSuperCols = 2048;  // bounds the sums that a task keeps aside
 constexpr int64_t kTileCols = 256;
 constexpr int64_t kTasksPerThread = 4;
 // Below this many multiply-adds a parallel region costs more than it saves.
@@ -59,12 +64,23 @@ class Product {
 
  private:
   void PlanTiles();
+  int64_t RowsPerTask(int64_t tasks_per_row_block) const;
   void RunSuper(Range cols, Range depth);
   void For(int64_t n, const std::function<void(int64_t)>& body) const;
   void PackB(int64_t task);
-  void PackARows(int64_t i, char* packed);
-  void RunTile(int64_t i, int64_t j, const char* packed_a);
-  void FinishTile(Range rows, Range cols, const float* sums, int64_t ld);
+  void PackA(int64_t i, int64_t t, char* packed);
+  void RunRows(int64_t i);
+  void RunTile(int64_t i, int64_t j);
+
+  // Where the fp32 sums of a task are: in C, or aside until they are complete.
+  struct Sums {
+    float* data;
+    int64_t ld;
+  };
+  Sums SumsOf(int64_t i, Range cols) const;
+  void Multiply(int64_t i, int64_t j, int64_t t, const char* packed_a, const Sums& sums,
+                Range sums_cols);
+  void Finish(int64_t block, Range cols, const Sums& sums);
 
   Range KBlock(int64_t t) const {
     const Range r = BlockRange(t, kc_, depth_.size());
@@ -110,18 +126,27 @@ Product::Product(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c, bo
 void Product::PlanTiles() {
   kc_ = EvenBlock(k_, gemm_.kc, std::max<int64_t>(gemm_.kr, 8));
   serial_ = m_ * n_ * k_ <= kSerialWork;
-  const int64_t wanted = serial_ ? 1 : kTasksPerThread * Threads();
-  mt_ = EvenBlock(m_, gemm_.mc, gemm_.mr);
   nt_ = EvenBlock(n_, kTileCols, gemm_.nr);
-  shared_a_ = CeilDiv(m_, mt_) < wanted && nt_ < n_;
-  const auto tasks = [&] { return CeilDiv(m_, mt_) * (shared_a_ ? CeilDiv(n_, nt_) : 1); };
-  while (tasks() < wanted && mt_ > 4 * gemm_.mr) mt_ = RoundUp(mt_ / 2, gemm_.mr);
+  mt_ = RowsPerTask(1);
+  shared_a_ = nt_ < n_ && mt_ < gemm_.mc / 4 && mt_ < m_;
+  if (shared_a_) mt_ = std::max(2 * gemm_.mr, RowsPerTask(CeilDiv(n_, nt_)));
 
-  const int64_t k_blocks = CeilDiv(k_, kc_), limit = kPackedBLimitBytes / 4;
-  super_n_ = std::min(n_, std::max(nt_, limit / std::min(k_, 4 * kc_) / nt_ * nt_));
+  const int64_t k_blocks = CeilDiv(k_, kc_);
+  const int64_t limit = (direct_ ? kDirectSuperBytes : kSuperBytes) / 4;
+  super_n_ = std::min(n_, std::max(nt_, kSuperCols / nt_ * nt_));
   super_k_ = kc_ * std::clamp<int64_t>(limit / (super_n_ * kc_), 1, k_blocks);
   a_slot_ = RoundUp(gemm_.packed_a_bytes(mt_, kc_), 64);
   b_slot_ = RoundUp(gemm_.packed_b_bytes(kc_, nt_), 64);
+}
+
+// About mc rows; where that gives few tasks, so many that every thread gets the same number.
+int64_t Product::RowsPerTask(int64_t tasks_per_row_block) const {
+  const int64_t threads = serial_ ? 1 : Threads();
+  int64_t blocks = CeilDiv(m_, gemm_.mc);
+  if (blocks * tasks_per_row_block < kTasksPerThread * threads) {
+    blocks = CeilDiv(RoundUp(blocks * tasks_per_row_block, threads), tasks_per_row_block);
+  }
+  return RoundUp(CeilDiv(m_, blocks), gemm_.mr);
 }
 
 void Product::For(int64_t n, const std::function<void(int64_t)>& body) const {
@@ -146,21 +171,13 @@ void Product::RunSuper(Range cols, Range depth) {
   Buffers& buffers = ThreadBuffers();
   packed_b_ = static_cast<char*>(buffers.b.Reserve(k_blocks_ * col_blocks_ * b_slot_));
   For(k_blocks_ * col_blocks_, [this](int64_t task) { PackB(task); });
-  if (shared_a_) {
-    const int64_t rows_bytes = k_blocks_ * a_slot_;
-    packed_a_ = static_cast<char*>(buffers.a.Reserve(row_blocks_ * rows_bytes));
-    For(row_blocks_, [=, this](int64_t i) { PackARows(i, packed_a_ + i * rows_bytes); });
-    For(row_blocks_ * col_blocks_, [=, this](int64_t task) {
-      const int64_t i = task / col_blocks_;
-      RunTile(i, task % col_blocks_, packed_a_ + i * rows_bytes);
-    });
-  } else {
-    For(row_blocks_, [this](int64_t i) {
-      char* packed = static_cast<char*>(ThreadBuffers().task_a.Reserve(k_blocks_ * a_slot_));
-      PackARows(i, packed);
-      for (int64_t j = 0; j < col_blocks_; ++j) RunTile(i, j, packed);
-    });
-  }
+  if (!shared_a_) return For(row_blocks_, [this](int64_t i) { RunRows(i); });
+  packed_a_ = static_cast<char*>(buffers.a.Reserve(row_blocks_ * k_blocks_ * a_slot_));
+  For(row_blocks_ * k_blocks_, [this](int64_t task) {
+    PackA(task / k_blocks_, task % k_blocks_, packed_a_ + task * a_slot_);
+  });
+  For(row_blocks_ * col_blocks_,
+      [this](int64_t task) { RunTile(task / col_blocks_, task % col_blocks_); });
 }
 
 void Product::PackB(int64_t task) {
@@ -169,44 +186,59 @@ void Product::PackB(int64_t task) {
                packed_b_ + task * b_slot_);
 }
 
-void Product::PackARows(int64_t i, char* packed) {
-  const Range rows = BlockRange(i, mt_, m_);
-  for (int64_t t = 0; t < k_blocks_; ++t) {
-    const Range depth = KBlock(t);
-    gemm_.pack_a(a_.Block(rows.begin, rows.size(), depth.begin, depth.size()),
-                 packed + t * a_slot_);
-  }
+void Product::PackA(int64_t i, int64_t t, char* packed) {
+  const Range rows = BlockRange(i, mt_, m_), depth = KBlock(t);
+  gemm_.pack_a(a_.Block(rows.begin, rows.size(), depth.begin, depth.size()), packed);
 }
 
-void Product::RunTile(int64_t i, int64_t j, const char* packed_a) {
-  const Range rows = BlockRange(i, mt_, m_), cols = Cols(j);
-  float* sums;
-  int64_t ld;
+void Product::RunRows(int64_t i) {
+  Buffers& buffers = ThreadBuffers();
+  char* packed = static_cast<char*>(buffers.task_a.Reserve(a_slot_));
+  const Sums sums = SumsOf(i, cols_);
+  for (int64_t t = 0; t < k_blocks_; ++t) {
+    PackA(i, t, packed);
+    for (int64_t j = 0; j < col_blocks_; ++j) Multiply(i, j, t, packed, sums, cols_);
+  }
+  Finish(i, cols_, sums);
+}
+
+void Product::RunTile(int64_t i, int64_t j) {
+  const Range cols = Cols(j);
+  const Sums sums = SumsOf(i, cols);
+  for (int64_t t = 0; t < k_blocks_; ++t) {
+    Multiply(i, j, t, packed_a_ + (i * k_blocks_ + t) * a_slot_, sums, cols);
+  }
+  Finish(i, cols, sums);
+}
+
+Product::Sums Product::SumsOf(int64_t i, Range cols) const {
+  const int64_t row = BlockRange(i, mt_, m_).begin;
   if (direct_) {
-    ld = c_.row_stride;
-    sums = static_cast<float*>(c_.data) + rows.begin * ld + cols.begin;
-  } else if (sums_ != nullptr) {
-    ld = cols_.size();
-    sums = sums_ + rows.begin * ld + cols.begin - cols_.begin;
-  } else {
-    ld = nt_;
-    sums = ThreadBuffers().tile.Floats(mt_ * nt_);
+    return {static_cast<float*>(c_.data) + row * c_.row_stride + cols.begin, c_.row_stride};
   }
-  const bool add = depth_.begin > 0 || (direct_ && accumulate_);
-  for (int64_t t = 0; t < k_blocks_; ++t) {
-    gemm_.run(rows.size(), cols.size(), KBlock(t).size(), packed_a + t * a_slot_,
-              packed_b_ + (t * col_blocks_ + j) * b_slot_, sums, ld, add || t > 0);
-  }
-  if (!direct_ && depth_.end == k_) FinishTile(rows, cols, sums, ld);
+  if (sums_ != nullptr)
+    return {sums_ + row * cols_.size() + cols.begin - cols_.begin, cols_.size()};
+  return {ThreadBuffers().tile.Floats(mt_ * RoundUp(cols.size(), 16)), RoundUp(cols.size(), 16)};
 }
 
-void Product::FinishTile(Range rows, Range cols, const float* sums, int64_t ld) {
+void Product::Multiply(int64_t i, int64_t j, int64_t t, const char* packed_a, const Sums& sums,
+                       Range sums_cols) {
+  const Range rows = BlockRange(i, mt_, m_), cols = Cols(j);
+  const bool add = t > 0 || depth_.begin > 0 || (direct_ && accumulate_);
+  gemm_.run(rows.size(), cols.size(), KBlock(t).size(), packed_a,
+            packed_b_ + (t * col_blocks_ + j) * b_slot_, sums.data + cols.begin - sums_cols.begin,
+            sums.ld, add);
+}
+
+void Product::Finish(int64_t block, Range cols, const Sums& sums) {
+  if (direct_ || depth_.end < k_) return;
+  const Range rows = BlockRange(block, mt_, m_);
   const int64_t i = transposed_c_ ? cols.begin : rows.begin;
   const int64_t j = transposed_c_ ? rows.begin : cols.begin;
   char* to = static_cast<char*>(c_.data) + (i * c_.row_stride + j) * DTypeBytes(c_.dtype);
-  const Matrix block = {to, c_.dtype, transposed_c_ ? cols.size() : rows.size(),
-                        transposed_c_ ? rows.size() : cols.size(), c_.row_stride};
-  StoreSums(sums, ld, transposed_c_, block, accumulate_);
+  const Matrix part = {to, c_.dtype, transposed_c_ ? cols.size() : rows.size(),
+                       transposed_c_ ? rows.size() : cols.size(), c_.row_stride};
+  StoreSums(sums.data, sums.ld, transposed_c_, part, accumulate_);
 }
 
 void CheckOperands(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c) {
