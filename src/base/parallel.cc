@@ -40,7 +40,10 @@ void AwaitChange(const std::atomic<T>& value, T old) {
 class Pool {
  public:
   ~Pool() {
-    if (forked) return DetachAll();
+    if (forked) {  // they are the parent's
+      for (std::thread& worker : workers_) worker.detach();
+      return;
+    }
     stopping_ = true;
     Announce();
     for (std::thread& worker : workers_) worker.join();
@@ -88,10 +91,6 @@ class Pool {
 
   void DrawTasks() {
     for (int64_t i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < tasks_;) (*body_)(i);
-  }
-
-  void DetachAll() {
-    for (std::thread& worker : workers_) worker.detach();
   }
 
   std::mutex mutex_;  // held by the thread whose job it is

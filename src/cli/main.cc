@@ -1,5 +1,8 @@
 // The windtunnel program: reads the command line and hands over to one command.
+#include <cstdio>
+
 #include "cli/commands.h"
+#include "tensor/block_gemm.h"
 
 int main(int argc, char** argv) {
   CLI::App app{
@@ -19,6 +22,10 @@ int main(int argc, char** argv) {
   wt::cli::AddTrainCommand(&app);
   wt::cli::AddEvalCommand(&app);
   wt::cli::AddSampleCommand(&app);
+  if (const wt::Status isa = wt::tensor::CheckBlockGemmEnvironment(); !isa.ok()) {
+    std::fprintf(stderr, "windtunnel: %s\n", isa.message().c_str());
+    return 1;
+  }
   CLI11_PARSE(app, argc, argv);
   return 0;
 }
