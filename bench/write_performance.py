@@ -23,14 +23,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "PERFORMANCE.md"
 RESULTS = ROOT / "build" / "bench"
 BIN = "build/release/bench"
-TRAIN = f"{BIN}/train_bench --json --threads 2 --rows 8 --context 1024"
+TRAIN = f"{BIN}/train_bench --profile --threads 2 --rows 8 --context 1024"
 # Real text: encoding made-up words is easier.
 TEXT = next((p for p in ("../shared/corpus/books",) if (ROOT / p).is_dir()),
             "cache/corpora/prose-v1/prose-v1.jsonl")
 # Table: {case: command as typed in the repository's folder}.
 PROGRAMS = {
     "train_bench": {
-        "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128",
+        "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128 --steps 2",
         "nano": f"{TRAIN} --depth 6 --width 192 --head-dim 64",
     },
     "compare_torch": {"": "/usr/bin/python3 bench/compare_torch.py --json"},

@@ -1,7 +1,6 @@
-// ParallelFor: the one place that starts threads for number work. Idle workers sleep: other programs may
-// share the cores.
-// Results must not depend on the number of threads: split work into tasks by size alone, and reduce
-// in task order.
+// ParallelFor: the one place that starts threads for number work. Idle workers sleep: other
+// programs may share the cores. Results must not depend on the number of threads: split work into
+// tasks by size alone, and reduce in task order.
 #pragma once
 
 #include <cstdint>

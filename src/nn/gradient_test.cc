@@ -177,8 +177,7 @@ TEST_P(OpGradient, MatchesCentralDifferences) {
   Harness harness(ProgramOf(test), 5);
   harness.FillInputs(kVocab, 3);
   for (const Parameter& parameter : harness.executor().program().parameters) {
-    CheckParameter(harness, harness.executor().program().value(parameter.value).name, 11,
-                   2e-3);
+    CheckParameter(harness, harness.executor().program().value(parameter.value).name, 11, 2e-3);
   }
 }
 

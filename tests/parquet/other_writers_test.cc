@@ -20,12 +20,15 @@ namespace fs = std::filesystem;
 
 const std::string kFolder = WT_BUILD_DIR "/parquet_writers";
 
-int RunShell(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()); }
+int RunShell(const std::string& command) {
+  return std::system((command + " > /dev/null 2>&1").c_str());
+}
 
 // Installs the writers once; an empty text when that worked, else why not.
 std::string InstallWriters() {
   const std::string here = WT_SOURCE_DIR "/tests/parquet/";
-  if (RunShell("node --version") != 0 || RunShell("npm --version") != 0) return "node and npm are not here";
+  if (RunShell("node --version") != 0 || RunShell("npm --version") != 0)
+    return "node and npm are not here";
   fs::create_directories(kFolder);
   for (const char* name : {"package.json", "package-lock.json", "write.mjs"})
     fs::copy_file(here + name, kFolder + "/" + name, fs::copy_options::overwrite_existing);
@@ -75,7 +78,8 @@ void ExpectTexts(const std::string& path, const std::vector<std::optional<std::s
 TEST(OtherWritersTest, TheirFilesGiveTheTextsBack) {
   if (const std::string why = InstallWriters(); !why.empty()) GTEST_SKIP() << why;
   fs::remove_all(kFolder + "/out");
-  ASSERT_EQ(RunShell("cd '" + kFolder + "' && node write.mjs out"), 0) << "run it by hand to see why";
+  ASSERT_EQ(RunShell("cd '" + kFolder + "' && node write.mjs out"), 0)
+      << "run it by hand to see why";
   const auto texts = ReadExpected();
   ASSERT_EQ(texts.size(), 5000u);
   const auto files = ListFiles(kFolder + "/out/*.parquet");
