@@ -30,7 +30,7 @@ TEXT = next((p for p in ("../shared/corpus/books",) if (ROOT / p).is_dir()),
 # Table: {case: command as typed in the repository's folder}.
 PROGRAMS = {
     "train_bench": {
-        "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128 --steps 2",
+        "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128 --steps 1 --warmup 0",
         "nano": f"{TRAIN} --depth 6 --width 192 --head-dim 64",
     },
     "compare_torch": {"": "/usr/bin/python3 bench/compare_torch.py --json"},
@@ -38,18 +38,6 @@ PROGRAMS = {
     "pointwise_bench": {"": f"{BIN}/pointwise_bench --benchmark_format=json"},
     "tokenizer_bench": {"": f"{BIN}/tokenizer_bench {TEXT}"},
     "loader_bench": {"": f"{BIN}/loader_bench --benchmark_format=json"},
-}
-# Columns of a table, for programs that print more than a page has room for: (heading, value).
-COLUMNS = {
-    "train_bench": [
-        ("parameters", lambda r: r["parameters"]),
-        ("kernels", lambda r: r["isa"]),
-        ("tokens/s", lambda r: r["tokens_per_second"]),
-        ("GFLOP/s", lambda r: r["matmul_flops_per_second"] / 1e9),
-        ("share of peak", lambda r: f"{100 * r['share_of_peak']:.1f} %"),
-        ("peak, GFLOP/s", lambda r: r["matrix_peak"] / 1e9),
-        ("resident, MiB", lambda r: r["peak_resident_bytes"] / 2**20),
-    ],
 }
 GOOGLE_KEYS = {"name", "family_index", "per_family_instance_index", "run_name", "run_type",
                "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",
@@ -103,8 +91,6 @@ def section(name, outputs):
             continue
         found = rows_of(result)
         notes += result.get("notes", [])
-        if name in COLUMNS:
-            found = [{heading: of(row) for heading, of in COLUMNS[name]} for row in found]
         rows += [{"case": case} | row if case else row for row in found]
     shown = "\n".join(["```", commands, *texts, "```"])
     return "\n\n".join([shown] + ([table(rows)] if rows else []) + notes)

@@ -29,7 +29,7 @@ class SectionTest(unittest.TestCase):
     def test_each_case_is_a_row_under_its_command(self):
         text = perf.section("train_bench", {"baseline": json.dumps(TRAIN), "nano": json.dumps(TRAIN)})
         self.assertIn("--depth 10", text)
-        self.assertIn("| nano | 59,600,000 | amx | 5,000 | 2,000 | 40.0 % | 5,000 | 2,048 |", text)
+        self.assertIn("| nano | 59,600,000 | amx | 5,000 | 0.4 |", text)
 
     def test_text_is_shown_as_it_is(self):
         text = perf.section("matmul_bench", {"": "fwd  12 ms\n"})

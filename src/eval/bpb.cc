@@ -37,6 +37,9 @@ Result<BpbResult> EvaluateBpb(const nn::ModelConfig& config, const nn::ModelFunc
                               const text::Tokenizer& tokenizer, const BpbOptions& options,
                               const std::function<bool(int64_t, int64_t)>& progress) {
   const auto start = std::chrono::steady_clock::now();
+  for (const auto& source : validation.sources()) {
+    WT_RETURN_IF_ERROR(text::CheckBytes(*source, tokenizer.token_bytes()));
+  }
   WT_ASSIGN_OR_RETURN(nn::ScoreProgram made,
                       nn::MakeScoreProgram(config, model, options.rows, options.context));
   WT_ASSIGN_OR_RETURN(auto executor, nn::Executor::Create(std::move(made.program), weights));

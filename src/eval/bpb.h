@@ -31,7 +31,8 @@ struct BpbResult {
 };
 
 // `weights` holds the parameters of `config`. `progress(done, planned)` is called after each batch;
-// false stops with kInterrupted. Fails with kNumeric when a loss is not finite.
+// false stops with kInterrupted. Fails with kMismatch when the tokens do not
+// stand for exactly the bytes of their text, and with kNumeric when a loss is not finite.
 Result<BpbResult> EvaluateBpb(
     const nn::ModelConfig& config, const nn::ModelFunction& model, nn::TensorStore* weights,
     const text::TokenSet& validation, const text::Tokenizer& tokenizer, const BpbOptions& options,
