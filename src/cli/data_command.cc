@@ -16,6 +16,7 @@ namespace {
 struct FetchArguments {
   std::string name;
   int64_t shards = 1;
+  bool json = false;
 };
 
 struct PrepareArguments {
@@ -69,6 +70,7 @@ void RunFetch(const FetchArguments& arguments) {
   options.stopped = StopRequested;
   ExitOn(text::FetchCorpus(entry, folder, options));
   line.Clear();
+  if (arguments.json) return PrintJson({{"name", entry.name}, {"folder", folder}});
   std::printf("%s is in %s\n", entry.name.c_str(), folder.c_str());
 }
 
@@ -120,6 +122,7 @@ void AddDataCommand(CLI::App* app) {
       ->add_option("--shards", fetch_arguments->shards,
                    "training shards; validation comes on top; -1: all")
       ->capture_default_str();
+  fetch->add_flag("--json", fetch_arguments->json, "print one JSON object");
   fetch->footer("Example:\n  windtunnel data fetch climbmix --shards 5");
   fetch->callback([fetch_arguments] { RunFetch(*fetch_arguments); });
 

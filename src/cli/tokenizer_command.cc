@@ -44,6 +44,18 @@ text::Tokenizer LoadAny(const std::string& path) {
   return ValueOrExit(text::ImportTiktoken(path, options));
 }
 
+// What was written where.
+void PrintTokenizer(const text::Tokenizer& tokenizer, const TokenizerArguments& arguments) {
+  if (arguments.json) {
+    return PrintJson({{"path", arguments.output},
+                      {"vocab_size", tokenizer.vocab_size()},
+                      {"bos", tokenizer.bos()},
+                      {"hash", tokenizer.hash()}});
+  }
+  std::printf("%s: %d tokens, %s\n", arguments.output.c_str(), tokenizer.vocab_size(),
+              tokenizer.hash().substr(0, 12).c_str());
+}
+
 void RunTrainTokenizer(const TokenizerArguments& arguments) {
   CatchStopSignals();
   auto reader = ValueOrExit(text::OpenDocuments(arguments.input));
@@ -66,8 +78,7 @@ void RunTrainTokenizer(const TokenizerArguments& arguments) {
   const text::Tokenizer tokenizer = ValueOrExit(text::TrainBpe(options, next));
   ExitOn(tokenizer.Save(arguments.output));
   line.Clear();
-  std::printf("%s: %d tokens, %s\n", arguments.output.c_str(), tokenizer.vocab_size(),
-              tokenizer.hash().substr(0, 12).c_str());
+  PrintTokenizer(tokenizer, arguments);
 }
 
 void RunEncode(const TokenizerArguments& arguments) {
@@ -94,16 +105,25 @@ void RunDecode(const TokenizerArguments& arguments) {
     ids.push_back(id);
   }
   const std::string text = tokenizer.Decode(ids);
+  if (arguments.json) {
+    // Bytes that are no valid UTF-8 are replaced in JSON.
+    const Json json = {{"text", text}, {"bytes", text.size()}};
+    return void(
+        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str()));
+  }
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Status SaveAny(const text::Tokenizer& tokenizer, const std::string& path) {
+  if (path.ends_with(".json")) return text::ExportTokenizerJson(tokenizer, path);
+  if (path.ends_with(".tiktoken")) return text::ExportTiktoken(tokenizer, path);
+  return tokenizer.Save(path);
 }
 
 void RunConvert(const TokenizerArguments& arguments) {
   const text::Tokenizer tokenizer = LoadAny(arguments.input);
-  if (arguments.output.ends_with(".json"))
-    return ExitOn(text::ExportTokenizerJson(tokenizer, arguments.output));
-  if (arguments.output.ends_with(".tiktoken"))
-    return ExitOn(text::ExportTiktoken(tokenizer, arguments.output));
-  ExitOn(tokenizer.Save(arguments.output));
+  ExitOn(SaveAny(tokenizer, arguments.output));
+  PrintTokenizer(tokenizer, arguments);
 }
 
 }  // namespace
@@ -125,6 +145,7 @@ void AddTokenizerCommand(CLI::App* app) {
       ->capture_default_str();
   train->add_option("--characters", arguments->characters, "of each document that count; 0: all")
       ->capture_default_str();
+  train->add_flag("--json", arguments->json, "print one JSON object");
   train->footer(
       "Example:\n  windtunnel tokenizer train 'books/*.txt' --out books.wtok --characters 0");
   train->callback([arguments] { RunTrainTokenizer(*arguments); });
@@ -142,6 +163,7 @@ void AddTokenizerCommand(CLI::App* app) {
       ->required();
   decode->add_option("IDS", arguments->input, "file of numbers, or - for standard input")
       ->required();
+  decode->add_flag("--json", arguments->json, "print one JSON object");
   decode->footer("Example:\n  echo '72 105' | windtunnel tokenizer decode books.wtok -");
   decode->callback([arguments] { RunDecode(*arguments); });
 
@@ -149,6 +171,7 @@ void AddTokenizerCommand(CLI::App* app) {
       tokenizer->add_subcommand("convert", "between .wtok, tokenizer.json and .tiktoken");
   convert->add_option("FROM", arguments->input)->required();
   convert->add_option("TO", arguments->output)->required();
+  convert->add_flag("--json", arguments->json, "print one JSON object");
   convert->footer("Example:\n  windtunnel tokenizer convert books.wtok tokenizer.json");
   convert->callback([arguments] { RunConvert(*arguments); });
 }

@@ -47,13 +47,13 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
   return {recipe, std::move(folder)};
 }
 
-Result<train::EvalOutcome> ScoreLive(const train::Recipe& recipe, const nn::ModelFunction& model,
-                                     const text::Dataset& data, nn::TensorStore& weights) {
+Result<train::EvalRow> ScoreLive(const train::Recipe& recipe, const nn::ModelFunction& model,
+                                 const text::Dataset& data, nn::TensorStore& weights) {
   const eval::BpbOptions options = BpbOptionsOf(recipe);
   WT_ASSIGN_OR_RETURN(
       const eval::BpbResult result,
       eval::EvaluateBpb(recipe.model, model, &weights, data.val, data.tokenizer, options));
-  return train::EvalOutcome{BpbRow(result)};
+  return BpbRow(result);
 }
 
 Json SummaryJson(const train::TrainSummary& summary, const train::Recipe& recipe, double peak) {

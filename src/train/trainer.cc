@@ -157,16 +157,15 @@ Status Trainer::SaveAndEvaluateWhenDue() {
 
 Status Trainer::Evaluate() {
   const double before = clock_->Charged();
-  WT_ASSIGN_OR_RETURN(EvalOutcome outcome, job_.evaluate(runner_->store()));
+  WT_ASSIGN_OR_RETURN(EvalRow row, job_.evaluate(runner_->store()));
   WT_RETURN_IF_ERROR(clock_->Charge(ChargeReason::kEval, runner_->program_hash()));
   last_eval_ = clock_->Charged();
-  outcome.row.at = Now();
-  outcome.row.seconds = last_eval_ - before;
-  eval_seconds_ = std::max(eval_seconds_, outcome.row.seconds);
-  val_bpb_ = outcome.row.val_bpb;
-  WT_RETURN_IF_ERROR(log_.Add(outcome.row));
-  WT_RETURN_IF_ERROR(
-      events_.Add(WallSeconds(), runner_->steps(), {{"val/bpb", outcome.row.val_bpb}}));
+  row.at = Now();
+  row.seconds = last_eval_ - before;
+  eval_seconds_ = std::max(eval_seconds_, row.seconds);
+  val_bpb_ = row.val_bpb;
+  WT_RETURN_IF_ERROR(log_.Add(row));
+  WT_RETURN_IF_ERROR(events_.Add(WallSeconds(), runner_->steps(), {{"val/bpb", row.val_bpb}}));
   Show(true);
   return {};
 }

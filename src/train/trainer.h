@@ -17,10 +17,6 @@
 
 namespace wt::train {
 
-struct EvalOutcome {
-  EvalRow row;  // `at` and `seconds` are filled in by the loop
-};
-
 struct TrainJob {
   Recipe recipe;
   nn::ModelFunction model;
@@ -30,8 +26,9 @@ struct TrainJob {
   double start = 0;  // of the process, on time.monotonic's scale: start-up is charged from here
   bool resume = false;
   ProgressOptions progress;
-  // Scores the live weights for train.eval_every; null: never.
-  std::function<Result<EvalOutcome>(nn::TensorStore& weights)> evaluate;
+  // Scores the live weights for train.eval_every; null: never. The loop fills in `at` and
+  // `seconds`.
+  std::function<Result<EvalRow>(nn::TensorStore& weights)> evaluate;
   std::function<bool()> stop_requested = [] { return false; };
 };
 

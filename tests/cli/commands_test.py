@@ -3,6 +3,7 @@ import json
 import pathlib
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import unittest
@@ -54,6 +55,19 @@ class Commands(ProgramTest):
         (self.folder / "ids").write_text(ids)
         done = subprocess.run([PROGRAM, "tokenizer", "decode", "t.wtok", "ids"], cwd=self.folder, capture_output=True)
         self.assertEqual(done.stdout, text.read_bytes())
+
+    def test_training_on_token_files_of_llm_c(self):
+        made = json.loads(self.ok("tokenizer", "train", self.corpus, "--vocab-size", "300", "--out", "t.wtok", "--json"))
+        for name, files in (("train.bin", self.corpus), ("val.bin", self.folder / "val")):
+            ids = []
+            for file in sorted(files.glob("*.txt")):
+                ids += [made["bos"]] + json.loads(self.ok("tokenizer", "encode", "t.wtok", file, "--json"))["ids"]
+            header = struct.pack("<256i", 20240520, 1, len(ids), *[0] * 253)
+            (self.folder / name).write_bytes(header + struct.pack(f"<{len(ids)}H", *ids))
+        result = self.train("--set", f"data.corpus={self.folder}/train.bin", "--set", f"data.val={self.folder}/val.bin",
+                            "--set", f"data.tokenizer={self.folder}/t.wtok", "--set", "eval.tokens=512")
+        self.assertEqual(result["steps"], 30)
+        self.assertLess(result["train_loss"], 5.0)
 
     def test_every_help_shows_an_example(self):
         for command in (["data", "list"], ["data", "fetch"], ["data", "prepare"], ["tokenizer", "train"],
