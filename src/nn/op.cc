@@ -31,7 +31,9 @@ Work ElementwiseWork(const OpCall& call, double flops_per_element) {
 Work MatmulWork(const OpCall& call, double m, double n, double k) {
   Work work = ElementwiseWork(call, 0);
   work.matmul_flops = 2 * m * n * k;
-  work.matmul_dtype = call.input(0).dtype;
+  for (size_t i = call.num_inputs(); i-- > 0;) {  // the first operand that is given
+    if (call.has_input(i)) work.matmul_dtype = call.input(i).dtype;
+  }
   return work;
 }
 

@@ -47,10 +47,8 @@ void RunDgrad(const RunContext& c) {
   tensor::MatMul(c.in_matrix(1), c.in_matrix(2), c.out_matrix(0), add);
 }
 Work WorkDgrad(const OpCall& call) {
-  Work work = MatmulWork(call, static_cast<double>(call.rows(1)), static_cast<double>(call.cols(2)),
-                         static_cast<double>(call.cols(1)));
-  work.matmul_dtype = call.input(1).dtype;
-  return work;
+  return MatmulWork(call, static_cast<double>(call.rows(1)), static_cast<double>(call.cols(2)),
+                    static_cast<double>(call.cols(1)));
 }
 
 // inputs: dy [..., out], x [..., in]; output: the parameter's gradient [out, in] += dy^T x
