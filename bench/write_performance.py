@@ -33,11 +33,15 @@ PROGRAMS = {
         "baseline": f"{TRAIN} --depth 10 --width 640 --head-dim 128 --steps 1 --warmup 0",
         "nano": f"{TRAIN} --depth 6 --width 192 --head-dim 64",
     },
-    "compare_torch": {"": "/usr/bin/python3 bench/compare_torch.py --json"},
+    "compare_torch": {
+        "nano": "/usr/bin/python3 bench/compare_torch.py --cases nano --rounds 1 --steps 2 --torch-steps 1",
+        "baseline": "/usr/bin/python3 bench/compare_torch.py --cases baseline --precisions f32 --rounds 1"
+                    " --steps 1 --torch-steps 1",
+    },
     "matmul_bench": {"": f"{BIN}/matmul_bench --threads 2"},
-    "pointwise_bench": {"": f"{BIN}/pointwise_bench --benchmark_format=json"},
+    "pointwise_bench": {"": f"{BIN}/pointwise_bench --benchmark_format=json --benchmark_min_time=0.1"},
     "tokenizer_bench": {"": f"{BIN}/tokenizer_bench {TEXT}"},
-    "loader_bench": {"": f"{BIN}/loader_bench --benchmark_format=json"},
+    "loader_bench": {"": f"{BIN}/loader_bench --benchmark_format=json --benchmark_min_time=0.2"},
 }
 GOOGLE_KEYS = {"name", "family_index", "per_family_instance_index", "run_name", "run_type",
                "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",

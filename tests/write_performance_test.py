@@ -36,7 +36,7 @@ class SectionTest(unittest.TestCase):
         self.assertTrue(text.endswith("--threads 2\nfwd  12 ms\n```"), text)
 
     def test_notes_follow_the_table(self):
-        text = perf.section("compare_torch", {"": '{"rows": [{"a": 1}], "notes": ["n"]}'})
+        text = perf.section("compare_torch", {"nano": '{"rows": [{"a": 1}], "notes": ["n"]}'})
         self.assertTrue(text.endswith("| 1 |\n\nn"), text)
 
 

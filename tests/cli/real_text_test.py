@@ -24,9 +24,9 @@ class RealText(ProgramTest):
                 "train.rows_per_core=8", "eval.tokens=32768", "eval.context=128"]
         result = self.train(*[word for key in sets for word in ("--set", key)])
         self.assertEqual(result["tokens"], 150 * 2048)
-        # Measured: 4.47 and 2.16 (five seeds within 0.03); a uniform guess is ln 1024 = 6.93 and about 3.9.
-        self.assertLess(result["train_loss"], 4.65)
-        self.assertLess(result["bpb"]["val_bpb"], 2.35)
+        # Measured on AVX2 with seeds 1 to 3: 4.13 to 4.15 and 2.325 to 2.336. A uniform guess is ln 1024 = 6.93.
+        self.assertLess(result["train_loss"], 4.30)
+        self.assertLess(result["bpb"]["val_bpb"], 2.40)
 
 
 if __name__ == "__main__":
