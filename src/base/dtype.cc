@@ -10,13 +10,25 @@ struct DTypeRow {
   const char* name;
   int64_t bytes;
 };
-constexpr std::array<DTypeRow, 7> kDTypes = {{{DType::kF32, "f32", 4},
-                                              {DType::kBF16, "bf16", 2},
-                                              {DType::kF16, "f16", 2},
-                                              {DType::kI32, "i32", 4},
-                                              {DType::kI64, "i64", 8},
-                                              {DType::kU8, "u8", 1},
-                                              {DType::kU16, "u16", 2}}};
+constexpr std::array<DTypeRow, kNumDTypes> kDTypes = {{{DType::kF32, "f32", 4},
+                                                       {DType::kBF16, "bf16", 2},
+                                                       {DType::kF16, "f16", 2},
+                                                       {DType::kI32, "i32", 4},
+                                                       {DType::kI64, "i64", 8},
+                                                       {DType::kU8, "u8", 1},
+                                                       {DType::kU16, "u16", 2},
+                                                       {DType::kI8, "i8", 1},
+                                                       {DType::kI16, "i16", 2},
+                                                       {DType::kU32, "u32", 4},
+                                                       {DType::kBool, "bool", 1},
+                                                       {DType::kTF32, "tf32", 4},
+                                                       {DType::kF8E4M3, "f8e4m3", 1},
+                                                       {DType::kF8E4M3FN, "f8e4m3fn", 1},
+                                                       {DType::kF8E5M2, "f8e5m2", 1},
+                                                       {DType::kF8E8M0, "f8e8m0", 1},
+                                                       {DType::kF8E4M3FNx4, "f8e4m3fn_x4", 4},
+                                                       {DType::kF8E5M2x4, "f8e5m2_x4", 4},
+                                                       {DType::kF4E2M1FNx4, "f4e2m1fn_x4", 2}}};
 
 const DTypeRow& Row(DType dtype) { return kDTypes[static_cast<size_t>(dtype)]; }
 
@@ -31,6 +43,24 @@ uint32_t RoundingShift(uint32_t value, int shift) {
 
 int64_t DTypeBytes(DType dtype) { return Row(dtype).bytes; }
 const char* DTypeName(DType dtype) { return Row(dtype).name; }
+
+bool IsInteger(DType dtype) {
+  switch (dtype) {
+    case DType::kI8:
+    case DType::kI16:
+    case DType::kI32:
+    case DType::kI64:
+    case DType::kU8:
+    case DType::kU16:
+    case DType::kU32:
+    case DType::kBool:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsFloat(DType dtype) { return !IsInteger(dtype) && dtype < DType::kF8E4M3FNx4; }
 
 Result<DType> ParseDType(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {

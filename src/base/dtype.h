@@ -11,11 +11,34 @@
 
 namespace wt {
 
-enum class DType : uint8_t { kF32, kBF16, kF16, kI32, kI64, kU8, kU16 };
+enum class DType : uint8_t {
+  kF32,
+  kBF16,
+  kF16,
+  kI32,
+  kI64,
+  kU8,
+  kU16,
+  kI8,
+  kI16,
+  kU32,
+  kBool,      // one byte, 0 or 1
+  kTF32,      // stored as a float32 whose low 13 mantissa bits are zero
+  kF8E4M3,    // 4 exponent bits with infinities: largest finite value 240
+  kF8E4M3FN,  // the OCP kind: no infinities, largest finite value 448
+  kF8E5M2,    // largest finite value 57344
+  kF8E8M0,    // a power of two: the scale of a block
+  kF8E4M3FNx4,
+  kF8E5M2x4,
+  kF4E2M1FNx4,  // packed by four
+};
+inline constexpr int kNumDTypes = 19;
 
 int64_t DTypeBytes(DType dtype);
 const char* DTypeName(DType dtype);  // "f32", "bf16", …
 Result<DType> ParseDType(std::string_view name);
+bool IsInteger(DType dtype);  // kBool too
+bool IsFloat(DType dtype);    // not the packed kinds
 
 // bfloat16: the high half of a float32.
 struct BF16 {

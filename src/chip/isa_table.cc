@@ -1,0 +1,28 @@
+// The instruction table: every instruction there is, in one list.
+#include <algorithm>
+#include <vector>
+
+#include "chip/isa/rows.h"
+
+namespace wt::chip {
+
+std::span<const InstrDef* const> AllInstrs() {
+  static const std::vector<const InstrDef*> instrs = {};
+  return instrs;
+}
+
+const InstrDef* FindInstr(std::string_view name) {
+  const auto all = AllInstrs();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const InstrDef* def) { return name == def->name; });
+  return found == all.end() ? nullptr : *found;
+}
+
+int ParamIndex(const InstrDef& def, std::string_view name) {
+  for (size_t i = 0; i < def.params.size(); ++i) {
+    if (name == def.params[i].name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace wt::chip

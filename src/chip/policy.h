@@ -1,0 +1,32 @@
+// What a compiler does to a kernel: a layer of its own, since it decides more of a kernel's time
+// than any constant of the machine (docs/ACCURACY.md). Presets by tool chain are in
+// data/toolchains/*.toml.
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+
+namespace wt::chip {
+
+struct Policy {
+  std::string name = "nki-0.6";
+  int window = 64;  // unissued instructions an engine may pick from
+  double sbuf_copies =
+      4;  // renaming: physical copies of a declaration site, times what is live at once
+  double psum_copies = 4;             // likewise
+  bool rename_rewritten_sbuf = true;  // a full overwrite of an SBUF tile may take a new buffer
+  bool rename_rewritten_psum = false;
+  int64_t psum_granule_bytes = 512;  // small PSUM tiles share a bank
+  bool split_load_store_queues = true;
+  double dma_issue_ns = -1;     // per DMA instruction and queue; negative: the machine's
+  int dma_queues = 1;           // hardware queues of each direction, used in turn
+  bool dedup_loads = false;     // keep loop-invariant operands on chip when they fit
+  bool balance_engines = true;  // unnamed engines: by running load; false: all on Vector
+  bool memset_on_gpsimd = false;
+  double envelope_ns = -1;  // fixed cost around a kernel; negative: the machine's
+};
+
+Result<Policy> LoadPolicy(const std::string& name);  // data/toolchains/NAME.toml
+
+}  // namespace wt::chip
