@@ -6,7 +6,7 @@
 #include "nki/dtype_type.h"
 #include "nki/enums.h"
 #include "nki/errors.h"
-#include "nki/host_array.h"
+#include "nki/host_array_type.h"
 #include "nki/instr_type.h"
 #include "nki/platform.h"
 #include "nki/session_type.h"
@@ -197,10 +197,8 @@ PyMethodDef functions[] = {
      "register_op(callable, name): what `op=callable` means; gives the callable back."},
     {"set_package_folder", SetPackageFolderFunction, METH_O,
      "Frames of files below it are not the kernel author's."},
-    {"ndarray",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(NdarrayFunction))),
-     METH_VARARGS | METH_KEYWORDS, "ndarray(shape, dtype, buffer, name='', address=None)"},
+    {"ndarray", WithKeywords(NdarrayFunction), METH_VARARGS | METH_KEYWORDS,
+     "ndarray(shape, dtype, buffer, name='', address=None)"},
     {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
     {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
     {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},
