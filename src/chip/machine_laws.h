@@ -109,7 +109,7 @@ namespace wt::chip {
   X(kGatherIndices, "gpsimd.gather_indices")                   \
   X(kLocalGatherFixed, "gpsimd.local_gather_index_cycles")     \
   X(kLocalGatherElement, "gpsimd.local_gather_element_cycles") \
-  X(kTopkResult, "gpsimd.topk_result_cycles")                       \
+  X(kTopkResult, "gpsimd.topk_result_cycles")                  \
   X(kGpSimdDmaRate, "gpsimd.dma_bytes_per_ns")                 \
   X(kDmaEngines, "dma.engines")                                \
   X(kDmaRings, "dma.rings_per_engine")                         \
