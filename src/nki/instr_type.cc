@@ -13,20 +13,18 @@ using chip::ErrorClass;
 
 // nki.isa.NAME
 struct CallableObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const chip::InstrDef* def;
   size_t num_params;
-  size_t num_required;                             // of params without a default; they may be apart
-  chip::Engine engine;                             // when none is given
-  std::array<PyObject*, chip::kMaxParams> names;   // interned
+  size_t num_required;                            // of params without a default; they may be apart
+  chip::Engine engine;                            // when none is given
+  std::array<PyObject*, chip::kMaxParams> names;  // interned
   std::array<chip::Arg, chip::kMaxParams> defaults;
 };
 
 // What an instruction gives: a handle for scheduling edges.
 struct HandleObject {
-  PyObject_HEAD
-  uint64_t number;
+  PyObject_HEAD uint64_t number;
   const void* session;  // compared, never read
   const chip::InstrDef* def;
 };
@@ -81,9 +79,9 @@ bool FindParam(const CallableObject& self, PyObject* keyword, size_t* next, size
 bool BindArguments(const CallableObject& self, PyObject* const* args, size_t num_positional,
                    PyObject* keywords, Slots* slots) {
   if (num_positional > self.num_params) {
-    RaiseKernelError(ErrorClass::kArgument, "{}: {} arguments by position; it has {} parameters: {}",
-                     self.def->name, num_positional, self.num_params,
-                     fmt::join(ParamNames(*self.def), ", "));
+    RaiseKernelError(ErrorClass::kArgument,
+                     "{}: {} arguments by position; it has {} parameters: {}", self.def->name,
+                     num_positional, self.num_params, fmt::join(ParamNames(*self.def), ", "));
     return false;
   }
   for (size_t i = 0; i < num_positional; ++i) (*slots)[i] = args[i];
@@ -124,8 +122,8 @@ bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* inst
 
 // Instructions at which a core may wait for the other one.
 bool MayWait(const Session& session, const chip::InstrDef& def) {
-  return session.cores() > 1 && (std::string_view(def.name) == "core_barrier" ||
-                                 std::string_view(def.name) == "sendrecv");
+  return session.cores() > 1 &&
+         (std::string_view(def.name) == "core_barrier" || std::string_view(def.name) == "sendrecv");
 }
 
 Status Issue(Session* session, chip::Instr* instr) {
@@ -227,11 +225,11 @@ PyObject* DependsOn(PyObject* self, PyObject* producers) {
     const auto* handle = reinterpret_cast<HandleObject*>(producer);
     if (handle->session != session || consumer->session != session ||
         handle->number >= consumer->number) {
-      return RaiseKernelError(ErrorClass::kArgument,
-                              "depends_on: {} (number {}) cannot wait for {} (number {}); expected an "
-                              "earlier instruction of the same kernel",
-                              consumer->def->name, consumer->number, handle->def->name,
-                              handle->number);
+      return RaiseKernelError(
+          ErrorClass::kArgument,
+          "depends_on: {} (number {}) cannot wait for {} (number {}); expected an "
+          "earlier instruction of the same kernel",
+          consumer->def->name, consumer->number, handle->def->name, handle->number);
     }
     numbers.push_back(handle->number);
   }
