@@ -40,7 +40,6 @@ struct Reader {
   // Appends an operand and says where it is.
   bool Push(PyObject* operand, Role role) {
     chip::AccessPattern& pattern = instr.operands.emplace_back();
-    instr.roles.push_back(role);
     const int place = static_cast<int>(instr.operands.size()) - 1;
     Storage* storage =
         IsTensor(operand) ? AsTensor(operand)->view.storage : AsRegister(operand)->storage;
@@ -106,7 +105,6 @@ struct Reader {
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* item = PySequence_Fast_GET_ITEM(object, i);
       const Status status = ToAccessPattern(AsTensor(item)->view, &instr.operands.emplace_back());
-      instr.roles.push_back(Role::kRead);
       if (!status.ok()) {
         Raise(status);
         return false;
@@ -221,7 +219,6 @@ struct Reader {
   bool Enumeration(ParamKind kind) {
     int64_t value = 0;
     if (!ParseEnum(kind, object, Name(), &value)) return false;
-    if (kind == ParamKind::kEngine) instr.engine = static_cast<chip::Engine>(value);
     return Named(value);
   }
 

@@ -16,8 +16,6 @@ struct CallableObject {
   PyObject_HEAD vectorcallfunc call;
   const chip::InstrDef* def;
   size_t num_params;
-  size_t num_required;                            // of params without a default; they may be apart
-  chip::Engine engine;                            // when none is given
   std::array<PyObject*, chip::kMaxParams> names;  // interned
   std::array<chip::Arg, chip::kMaxParams> defaults;
 };
@@ -107,7 +105,7 @@ bool MissingArgument(const chip::InstrDef& def, size_t param) {
 
 bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* instr) {
   instr->def = self.def;
-  instr->engine = self.engine;
+  instr->engine = chip::Engine::kUnknown;
   for (size_t i = 0; i < self.num_params; ++i) {
     if (slots[i]) {
       if (!ReadArg(*self.def, i, slots[i], instr)) return false;
@@ -188,16 +186,12 @@ PyObject* MakeCallable(const chip::InstrDef& def) {
   self->call = Call;
   self->def = &def;
   self->num_params = def.params.size();
-  self->engine = chip::Engine::kUnknown;
   for (size_t i = 0; i < self->num_params; ++i) {
     self->names[i] = PyUnicode_InternFromString(def.params[i].name);
     if (!DefaultArg(def.params[i], &self->defaults[i])) {
       RaiseKernelError(ErrorClass::kInternal, "{}: the default {} of {} is not of its kind",
                        def.name, def.params[i].default_value, def.params[i].name);
       return nullptr;
-    }
-    if (def.params[i].kind == chip::ParamKind::kEngine && self->defaults[i].given()) {
-      self->engine = static_cast<chip::Engine>(self->defaults[i].i);
     }
   }
   return reinterpret_cast<PyObject*>(self);
