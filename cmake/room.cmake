@@ -1,4 +1,4 @@
-# wt_room(NAME [ROOMS a b] [LIBS x y]): src/NAME becomes library wt_NAME (all *.cc but the tests) and
+# wt_room(NAME [ROOMS a b] [LIBS x y] [EXCLUDE regex]): src/NAME becomes library wt_NAME (all *.cc but the tests) and
 # test program NAME_test (all *_test.cc).
 add_library(wt_flags INTERFACE)
 target_compile_options(wt_flags INTERFACE -Wall -Wextra -Werror)
@@ -45,8 +45,11 @@ function(wt_test name)
 endfunction()
 
 function(wt_room name)
-  cmake_parse_arguments(R "" "" "ROOMS;LIBS" ${ARGN})
+  cmake_parse_arguments(R "" "EXCLUDE" "ROOMS;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(R_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${R_EXCLUDE}")
+  endif()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")

@@ -40,14 +40,14 @@ struct Reader {
   // Appends an operand and says where it is.
   bool Push(PyObject* operand, Role role) {
     chip::AccessPattern& pattern = instr.operands.emplace_back();
-    instr.roles.push_back(role);
     const int place = static_cast<int>(instr.operands.size()) - 1;
-    Storage* storage = IsTensor(operand) ? AsTensor(operand)->view.storage
-                                         : AsRegister(operand)->storage;
+    Storage* storage =
+        IsTensor(operand) ? AsTensor(operand)->view.storage : AsRegister(operand)->storage;
     if (role == Role::kWrite || role == Role::kReadWrite) {
       if (storage->frozen) {
-        return Refuse("a register that may be written: a loop's own register stays as the loop "
-                      "sets it");
+        return Refuse(
+            "a register that may be written: a loop's own register stays as the loop "
+            "sets it");
       }
       storage->written = true;
     }
@@ -104,9 +104,7 @@ struct Reader {
     arg().kind = Arg::kOperands;
     for (Py_ssize_t i = 0; i < count; ++i) {
       PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      const Status status =
-          ToAccessPattern(AsTensor(item)->view, &instr.operands.emplace_back());
-      instr.roles.push_back(Role::kRead);
+      const Status status = ToAccessPattern(AsTensor(item)->view, &instr.operands.emplace_back());
       if (!status.ok()) {
         Raise(status);
         return false;
@@ -221,7 +219,6 @@ struct Reader {
   bool Enumeration(ParamKind kind) {
     int64_t value = 0;
     if (!ParseEnum(kind, object, Name(), &value)) return false;
-    if (kind == ParamKind::kEngine) instr.engine = static_cast<chip::Engine>(value);
     return Named(value);
   }
 
@@ -237,8 +234,7 @@ struct Reader {
 
 bool Reader::Read(const Param& row) {
   arg() = Arg{};
-  if (object == Py_None && row.default_value &&
-      std::string_view(row.default_value) == "None") {
+  if (object == Py_None && row.default_value && std::string_view(row.default_value) == "None") {
     return true;
   }
   switch (row.kind) {

@@ -7,9 +7,9 @@ namespace {
 
 // By the order of DType.
 constexpr std::array<const char*, kNumDTypes> kNames = {
-    "float32",       "bfloat16",         "float16",        "int32",           "int64",
-    "uint8",         "uint16",           "int8",           "int16",           "uint32",
-    "bool",          "tfloat32",         "float8_e4m3",    "float8_e4m3fn",   "float8_e5m2",
+    "float32",        "bfloat16",         "float16",        "int32",           "int64",
+    "uint8",          "uint16",           "int8",           "int16",           "uint32",
+    "bool",           "tfloat32",         "float8_e4m3",    "float8_e4m3fn",   "float8_e5m2",
     "float8_e8m0fnu", "float8_e4m3fn_x4", "float8_e5m2_x4", "float4_e2m1fn_x4"};
 
 }  // namespace

@@ -52,9 +52,7 @@ Py_hash_t Hash(PyObject* self) { return PyUnicode_Type.tp_hash(self); }
 
 PyObject* Repr(PyObject* self) { return PyUnicode_FromFormat("nki.dtype.%U", self); }
 
-PyObject* GetName(PyObject* self, void*) {
-  return PyUnicode_FromString(DTypeLongName(Of(self)));
-}
+PyObject* GetName(PyObject* self, void*) { return PyUnicode_FromString(DTypeLongName(Of(self))); }
 PyObject* GetItemSize(PyObject* self, void*) { return PyLong_FromLongLong(DTypeBytes(Of(self))); }
 PyObject* GetIsInteger(PyObject* self, void*) { return PyBool_FromLong(IsInteger(Of(self))); }
 

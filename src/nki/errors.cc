@@ -51,10 +51,10 @@ std::string ClassName(std::string_view name) {
 
 PyObject* MakeClass(const chip::ErrorClassRow& row) {
   PyObject* second = SecondBase(row.id);
-  const Ref bases = Ref::Steal(second ? PyTuple_Pack(2, base_class, second)
-                                      : PyTuple_Pack(1, base_class));
-  const Ref members = Ref::Steal(
-      Py_BuildValue("{s:s,s:s}", "error_class", row.name, "__module__", "nki"));
+  const Ref bases =
+      Ref::Steal(second ? PyTuple_Pack(2, base_class, second) : PyTuple_Pack(1, base_class));
+  const Ref members =
+      Ref::Steal(Py_BuildValue("{s:s,s:s}", "error_class", row.name, "__module__", "nki"));
   if (!bases || !members) return nullptr;
   const std::string name = "nki." + ClassName(row.name);
   const std::string doc = fmt::format("{} {}", row.meaning, row.advice);
@@ -83,8 +83,8 @@ bool InitErrors(PyObject* module) {
 }
 
 PyObject* Raise(const Status& status) {
-  PyObject* type = classes.empty() ? PyExc_ValueError
-                                   : classes[static_cast<size_t>(chip::ClassOf(status))];
+  PyObject* type =
+      classes.empty() ? PyExc_ValueError : classes[static_cast<size_t>(chip::ClassOf(status))];
   const Ref text = Ref::Steal(MakeString(status.message()));
   if (text) PyErr_SetObject(type, text.get());
   return nullptr;
@@ -110,13 +110,14 @@ std::string TakeTraceback() {
             trace_ref = Ref::Steal(trace ? trace : Py_NewRef(Py_None));
   if (!type) return "";
   const Ref module = Ref::Steal(PyImport_ImportModule("traceback"));
-  const Ref lines = Ref::Steal(
-      module ? PyObject_CallMethod(module.get(), "format_exception", "OOO", type,
-                                   value ? value : Py_None, trace_ref.get())
-             : nullptr);
+  const Ref lines =
+      Ref::Steal(module ? PyObject_CallMethod(module.get(), "format_exception", "OOO", type,
+                                              value ? value : Py_None, trace_ref.get())
+                        : nullptr);
   const Ref empty = Ref::Steal(PyUnicode_FromString(""));
   const Ref text = Ref::Steal(lines && empty ? PyUnicode_Join(empty.get(), lines.get()) : nullptr);
-  std::string result = text ? std::string(Utf8(text.get())) : std::string(TypeName(value_ref.get()));
+  std::string result =
+      text ? std::string(Utf8(text.get())) : std::string(TypeName(value_ref.get()));
   PyErr_Clear();
   while (!result.empty() && result.back() == '\n') result.pop_back();
   return result;

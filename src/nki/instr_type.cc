@@ -13,20 +13,16 @@ using chip::ErrorClass;
 
 // nki.isa.NAME
 struct CallableObject {
-  PyObject_HEAD
-  vectorcallfunc call;
+  PyObject_HEAD vectorcallfunc call;
   const chip::InstrDef* def;
   size_t num_params;
-  size_t num_required;                             // of params without a default; they may be apart
-  chip::Engine engine;                             // when none is given
-  std::array<PyObject*, chip::kMaxParams> names;   // interned
+  std::array<PyObject*, chip::kMaxParams> names;  // interned
   std::array<chip::Arg, chip::kMaxParams> defaults;
 };
 
 // What an instruction gives: a handle for scheduling edges.
 struct HandleObject {
-  PyObject_HEAD
-  uint64_t number;
+  PyObject_HEAD uint64_t number;
   const void* session;  // compared, never read
   const chip::InstrDef* def;
 };
@@ -81,9 +77,9 @@ bool FindParam(const CallableObject& self, PyObject* keyword, size_t* next, size
 bool BindArguments(const CallableObject& self, PyObject* const* args, size_t num_positional,
                    PyObject* keywords, Slots* slots) {
   if (num_positional > self.num_params) {
-    RaiseKernelError(ErrorClass::kArgument, "{}: {} arguments by position; it has {} parameters: {}",
-                     self.def->name, num_positional, self.num_params,
-                     fmt::join(ParamNames(*self.def), ", "));
+    RaiseKernelError(ErrorClass::kArgument,
+                     "{}: {} arguments by position; it has {} parameters: {}", self.def->name,
+                     num_positional, self.num_params, fmt::join(ParamNames(*self.def), ", "));
     return false;
   }
   for (size_t i = 0; i < num_positional; ++i) (*slots)[i] = args[i];
@@ -109,7 +105,7 @@ bool MissingArgument(const chip::InstrDef& def, size_t param) {
 
 bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* instr) {
   instr->def = self.def;
-  instr->engine = self.engine;
+  instr->engine = chip::Engine::kUnknown;
   for (size_t i = 0; i < self.num_params; ++i) {
     if (slots[i]) {
       if (!ReadArg(*self.def, i, slots[i], instr)) return false;
@@ -124,8 +120,8 @@ bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* inst
 
 // Instructions at which a core may wait for the other one.
 bool MayWait(const Session& session, const chip::InstrDef& def) {
-  return session.cores() > 1 && (std::string_view(def.name) == "core_barrier" ||
-                                 std::string_view(def.name) == "sendrecv");
+  return session.cores() > 1 &&
+         (std::string_view(def.name) == "core_barrier" || std::string_view(def.name) == "sendrecv");
 }
 
 Status Issue(Session* session, chip::Instr* instr) {
@@ -190,16 +186,12 @@ PyObject* MakeCallable(const chip::InstrDef& def) {
   self->call = Call;
   self->def = &def;
   self->num_params = def.params.size();
-  self->engine = chip::Engine::kUnknown;
   for (size_t i = 0; i < self->num_params; ++i) {
     self->names[i] = PyUnicode_InternFromString(def.params[i].name);
     if (!DefaultArg(def.params[i], &self->defaults[i])) {
       RaiseKernelError(ErrorClass::kInternal, "{}: the default {} of {} is not of its kind",
                        def.name, def.params[i].default_value, def.params[i].name);
       return nullptr;
-    }
-    if (def.params[i].kind == chip::ParamKind::kEngine && self->defaults[i].given()) {
-      self->engine = static_cast<chip::Engine>(self->defaults[i].i);
     }
   }
   return reinterpret_cast<PyObject*>(self);
@@ -227,11 +219,11 @@ PyObject* DependsOn(PyObject* self, PyObject* producers) {
     const auto* handle = reinterpret_cast<HandleObject*>(producer);
     if (handle->session != session || consumer->session != session ||
         handle->number >= consumer->number) {
-      return RaiseKernelError(ErrorClass::kArgument,
-                              "depends_on: {} (number {}) cannot wait for {} (number {}); expected an "
-                              "earlier instruction of the same kernel",
-                              consumer->def->name, consumer->number, handle->def->name,
-                              handle->number);
+      return RaiseKernelError(
+          ErrorClass::kArgument,
+          "depends_on: {} (number {}) cannot wait for {} (number {}); expected an "
+          "earlier instruction of the same kernel",
+          consumer->def->name, consumer->number, handle->def->name, handle->number);
     }
     numbers.push_back(handle->number);
   }

@@ -48,16 +48,15 @@ PyObject* GetFrozen(PyObject* self, void*) {
   return PyBool_FromLong(AsRegister(self)->storage->frozen);
 }
 PyGetSetDef getters[] = {
-    {"frozen", GetFrozen, nullptr, "The induction register of a loop: instructions cannot write it.",
-     nullptr},
+    {"frozen", GetFrozen, nullptr,
+     "The induction register of a loop: instructions cannot write it.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
 
 Status RegisterPattern(RegisterObject* self, chip::AccessPattern* pattern) {
   if (!self->storage->tensor) {
-    return chip::KernelError(ErrorClass::kOutsideKernel,
-                             "a register of a kernel that has ended");
+    return chip::KernelError(ErrorClass::kOutsideKernel, "a register of a kernel that has ended");
   }
   *pattern = chip::AccessPattern{};
   pattern->tensor = self->storage->tensor;

@@ -13,8 +13,7 @@ constexpr int kMaxItems = kMaxRank + 4;
 PyTypeObject slice_type = BlankType();  // nl.ds
 
 struct DynamicSliceObject {
-  PyObject_HEAD
-  PyObject* start;
+  PyObject_HEAD PyObject* start;
   int64_t size;
 };
 
@@ -51,8 +50,7 @@ bool ParseSlice(PyObject* object, IndexItem* item) {
 
 bool SetIndex(PyObject* object, PyObject** index) {
   if (*index) {
-    RaiseKernelError(ErrorClass::kUnsupported,
-                     "two registers in one index; one a view is allowed");
+    RaiseKernelError(ErrorClass::kUnsupported, "two registers in one index; one a view is allowed");
     return false;
   }
   *index = object;
@@ -151,8 +149,8 @@ PyObject* TensorSubscript(PyObject* self, PyObject* key) {
     count = PyTuple_GET_SIZE(key);
   }
   if (count > kMaxItems) {
-    return RaiseKernelError(ErrorClass::kShape, "index of {} items; a view has at most {} dimensions",
-                            count, kMaxRank);
+    return RaiseKernelError(ErrorClass::kShape,
+                            "index of {} items; a view has at most {} dimensions", count, kMaxRank);
   }
   std::array<IndexItem, kMaxItems> items;
   PyObject* index = nullptr;

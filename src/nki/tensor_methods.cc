@@ -281,10 +281,11 @@ bool ParseOffsets(PyObject* scalar, PyObject* vector, ApArguments* ap, PyObject*
     ap->indirect = Indirect::kScalar;
     *index = scalar;
     if (IsTensor(scalar) || IsRegister(scalar)) return true;
-    RaiseKernelError(ErrorClass::kArgument,
-                     "ap: scalar_offset is {}; expected a register or a [1, 1] SBUF tensor; offset= "
-                     "takes integers",
-                     DescribeOperand(scalar));
+    RaiseKernelError(
+        ErrorClass::kArgument,
+        "ap: scalar_offset is {}; expected a register or a [1, 1] SBUF tensor; offset= "
+        "takes integers",
+        DescribeOperand(scalar));
     return false;
   }
   if (!Given(vector)) return true;
@@ -317,10 +318,11 @@ PyObject* ApMethod(PyObject* self, PyObject* arguments, PyObject* keywords) {
 }
 
 PyObject* IndirectMethod(PyObject* self, PyObject*, PyObject*) {
-  return RaiseKernelError(ErrorClass::kGeneration,
-                          "indirect: tensor indirection of {} exists from NeuronCore-v4 on, and this "
-                          "simulator does not do it; use nc_n_gather or local_gather",
-                          Describe(AsTensor(self)->view));
+  return RaiseKernelError(
+      ErrorClass::kGeneration,
+      "indirect: tensor indirection of {} exists from NeuronCore-v4 on, and this "
+      "simulator does not do it; use nc_n_gather or local_gather",
+      Describe(AsTensor(self)->view));
 }
 
 PyObject* GetPattern(PyObject* self, PyObject*) {

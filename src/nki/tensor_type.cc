@@ -86,10 +86,11 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   }
   const Ref view = Ref::Steal(TensorSubscript(self, key));
   if (!view) return -1;
-  RaiseKernelError(ErrorClass::kUnsupported,
-                   "assignment to {}; write with an instruction: nisa.tensor_copy(dst=t[…], src=…), "
-                   "nisa.memset, or nisa.dma_copy to and from HBM",
-                   Describe(AsTensor(view.get())->view));
+  RaiseKernelError(
+      ErrorClass::kUnsupported,
+      "assignment to {}; write with an instruction: nisa.tensor_copy(dst=t[…], src=…), "
+      "nisa.memset, or nisa.dma_copy to and from HBM",
+      Describe(AsTensor(view.get())->view));
   return -1;
 }
 
@@ -153,8 +154,7 @@ bool ParseInt(PyObject* object, const char* what, int64_t* value) {
   int overflow = 0;
   *value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   if (overflow == 0) return true;
-  RaiseKernelError(ErrorClass::kArgument, "{}: {} does not fit 64 bits", what,
-                   ReprOf(index.get()));
+  RaiseKernelError(ErrorClass::kArgument, "{}: {} does not fit 64 bits", what, ReprOf(index.get()));
   return false;
 }
 

@@ -9,15 +9,13 @@
 namespace wt::nki {
 
 struct TensorObject {
-  PyObject_HEAD
-  PyObject* index;  // the register or tensor of view.indirect; null without
+  PyObject_HEAD PyObject* index;  // the register or tensor of view.indirect; null without
   bool comparison;  // bool(tensor) asks whether all elements are true (nl.equal and its like)
   View view;
 };
 
 struct RegisterObject {
-  PyObject_HEAD
-  Storage* storage;
+  PyObject_HEAD Storage* storage;
 };
 
 extern PyTypeObject tensor_type;
@@ -54,7 +52,7 @@ bool ParseInt(PyObject* object, const char* what, int64_t* value);
 // A tuple or list of integers, or one integer.
 bool ParseInts(PyObject* object, const char* what, std::vector<int64_t>* values);
 
-extern PyMethodDef tensor_methods[];       // tensor_methods.cc
+extern PyMethodDef tensor_methods[];                       // tensor_methods.cc
 PyObject* TensorSubscript(PyObject* self, PyObject* key);  // tensor_index.cc
 
 }  // namespace wt::nki

@@ -88,6 +88,25 @@ View WholeView(Storage* storage, std::span<const int64_t> sizes) {
   return view;
 }
 
+Status TensorBytes(std::span<const int64_t> shape, DType dtype, int64_t* bytes) {
+  *bytes = DTypeBytes(dtype);
+  if (shape.empty() || shape.size() > kMaxRank) {
+    return KernelError(ErrorClass::kShape, "a tensor of {} dimensions; expected 1 to {}",
+                       shape.size(), kMaxRank);
+  }
+  for (const int64_t size : shape) {
+    if (size < 1) {
+      return KernelError(ErrorClass::kShape, "shape ({}): every size must be at least 1",
+                         fmt::join(shape, ", "));
+    }
+    if (__builtin_mul_overflow(*bytes, size, bytes) || *bytes > (int64_t{1} << 46)) {
+      return KernelError(ErrorClass::kCapacity, "shape ({}): more bytes than any memory has",
+                         fmt::join(shape, ", "));
+    }
+  }
+  return {};
+}
+
 bool IsContiguous(const View& view) {
   int64_t expected = 1;
   for (int i = view.rank - 1; i >= (view.on_chip() ? 1 : 0); --i) {

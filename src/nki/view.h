@@ -44,6 +44,9 @@ struct View {
 // A dense view of a whole storage. Requires 1 <= rank <= kMaxRank.
 View WholeView(Storage* storage, std::span<const int64_t> shape);
 
+// Bytes of a tensor of this shape; refuses shapes that no tensor has.
+Status TensorBytes(std::span<const int64_t> shape, DType dtype, int64_t* bytes);
+
 bool IsContiguous(const View& view);
 
 // Refuses what hardware cannot walk over (a partition stride) and what has outlived its kernel.

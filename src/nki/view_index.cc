@@ -28,10 +28,11 @@ Status BadSlice(const View& view, int dim, int64_t start, int64_t stop, int64_t 
                        stop, step, dim, Describe(view));
   }
   if (start < 0 || stop > size) {
-    return KernelError(ErrorClass::kOutOfBounds,
-                       "slice {}:{} in dimension {} of {} leaves its {} elements; end a partial tile "
-                       "at min(stop, {})",
-                       start, stop, dim, Describe(view), size, size);
+    return KernelError(
+        ErrorClass::kOutOfBounds,
+        "slice {}:{} in dimension {} of {} leaves its {} elements; end a partial tile "
+        "at min(stop, {})",
+        start, stop, dim, Describe(view), size, size);
   }
   return KernelError(ErrorClass::kShape,
                      "slice {}:{} in dimension {} of {} is empty; a slice has at least one element",

@@ -15,8 +15,8 @@ Status CheckDim(const View& view, const char* method, int64_t dim, int64_t rank,
   const int64_t given = dim;
   if (dim < 0) dim += rank;
   if (dim < 0 || dim >= rank) {
-    return KernelError(ErrorClass::kShape, "{}: dimension {} of {}; expected 0 to {}", method, given,
-                       Describe(view), rank - 1);
+    return KernelError(ErrorClass::kShape, "{}: dimension {} of {}; expected 0 to {}", method,
+                       given, Describe(view), rank - 1);
   }
   *result = static_cast<int>(dim);
   return {};
@@ -35,10 +35,11 @@ Status RefuseFirst(const View& view, const char* method, int dim) {
 
 Status RefuseIndirect(const View& view, const char* method, int dim) {
   if (view.indirect == Indirect::kNone || view.indirect_axis != dim) return {};
-  return KernelError(ErrorClass::kUnsupported,
-                     "{}: dimension {} of {} is chosen by an index at run time and cannot be sliced "
-                     "or selected again",
-                     method, dim, Describe(view));
+  return KernelError(
+      ErrorClass::kUnsupported,
+      "{}: dimension {} of {} is chosen by an index at run time and cannot be sliced "
+      "or selected again",
+      method, dim, Describe(view));
 }
 
 Status RefuseSecondIndirect(const View& view, const char* method) {
@@ -103,7 +104,8 @@ Status CompleteSizes(const View& view, const char* method, std::span<const int64
   if (open != result->end()) *open = total / product;
   const bool fits = open != result->end() ? total % product == 0 && *open > 0 : product == total;
   if (fits) return {};
-  return KernelError(ErrorClass::kShape, "{}: ({}) is not {} elements, as {} has there; the sizes "
+  return KernelError(ErrorClass::kShape,
+                     "{}: ({}) is not {} elements, as {} has there; the sizes "
                      "must multiply to it",
                      method, fmt::join(sizes, ", "), total, Describe(view));
 }
@@ -119,10 +121,11 @@ Status Slice(const View& view, int64_t dim, int64_t start, int64_t end, int64_t 
     return KernelError(ErrorClass::kShape, "slice: a step of {}; expected at least 1", step);
   }
   if (start < 0 || end > view.shape[d]) {
-    return KernelError(ErrorClass::kOutOfBounds,
-                       "slice: elements {} to {} of dimension {} of {}, which has {}; end the slice "
-                       "at min(end, {})",
-                       start, end, d, Describe(view), view.shape[d], view.shape[d]);
+    return KernelError(
+        ErrorClass::kOutOfBounds,
+        "slice: elements {} to {} of dimension {} of {}, which has {}; end the slice "
+        "at min(end, {})",
+        start, end, d, Describe(view), view.shape[d], view.shape[d]);
   }
   if (start >= end) {
     return KernelError(ErrorClass::kShape,
@@ -143,7 +146,8 @@ Status Select(const View& view, int64_t dim, int64_t index, View* result) {
   WT_RETURN_IF_ERROR(RefuseIndirect(view, "select", d));
   const int64_t at = index < 0 ? index + view.shape[d] : index;
   if (at < 0 || at >= view.shape[d]) {
-    return KernelError(ErrorClass::kOutOfBounds, "select: element {} of dimension {} of {}; "
+    return KernelError(ErrorClass::kOutOfBounds,
+                       "select: element {} of dimension {} of {}; "
                        "expected 0 to {}",
                        index, d, Describe(view), view.shape[d] - 1);
   }
@@ -178,17 +182,20 @@ Status DynamicSelect(const View& view, int64_t dim, View* result) {
 Status VectorSelect(const View& view, int64_t dim, const View& offsets, View* result) {
   WT_RETURN_IF_ERROR(RefuseSecondIndirect(view, "vector_select"));
   if (dim != 0) {
-    return KernelError(ErrorClass::kShape, "vector_select: dimension {}; only dimension 0 can be "
+    return KernelError(ErrorClass::kShape,
+                       "vector_select: dimension {}; only dimension 0 can be "
                        "gathered",
                        dim);
   }
   if (view.on_chip()) {
-    return KernelError(ErrorClass::kMemory, "vector_select: {}; rows are gathered from HBM, and "
+    return KernelError(ErrorClass::kMemory,
+                       "vector_select: {}; rows are gathered from HBM, and "
                        "within a partition by nc_n_gather or local_gather",
                        Describe(view));
   }
   if (!offsets.on_chip()) {
-    return KernelError(ErrorClass::kMemory, "vector_select: the offsets are {}; expected an SBUF "
+    return KernelError(ErrorClass::kMemory,
+                       "vector_select: the offsets are {}; expected an SBUF "
                        "tensor of shape (partitions, 1)",
                        Describe(offsets));
   }
@@ -204,7 +211,8 @@ Status VectorSelect(const View& view, int64_t dim, const View& offsets, View* re
 Status Permute(const View& view, std::span<const int64_t> dims, View* result) {
   std::array<bool, kMaxRank> seen{};
   if (dims.size() != view.rank) {
-    return KernelError(ErrorClass::kShape, "permute: {} dimensions named of {}; expected each of 0 "
+    return KernelError(ErrorClass::kShape,
+                       "permute: {} dimensions named of {}; expected each of 0 "
                        "to {} once",
                        dims.size(), Describe(view), view.rank - 1);
   }
@@ -213,7 +221,8 @@ Status Permute(const View& view, std::span<const int64_t> dims, View* result) {
     int d = 0;
     WT_RETURN_IF_ERROR(CheckDim(view, "permute", dims[i], view.rank, &d));
     if (seen[d]) {
-      return KernelError(ErrorClass::kShape, "permute: dimension {} is named twice; expected each "
+      return KernelError(ErrorClass::kShape,
+                         "permute: dimension {} is named twice; expected each "
                          "of 0 to {} once",
                          d, view.rank - 1);
     }
@@ -231,7 +240,8 @@ Status Broadcast(const View& view, int64_t dim, int64_t size, View* result) {
   WT_RETURN_IF_ERROR(CheckDim(view, "broadcast", dim, view.rank, &d));
   WT_RETURN_IF_ERROR(RefuseFirst(view, "broadcast", d));
   if (size < 1 || (view.shape[d] != 1 && view.shape[d] != size)) {
-    return KernelError(ErrorClass::kShape, "broadcast: dimension {} of {} to {}; only a dimension "
+    return KernelError(ErrorClass::kShape,
+                       "broadcast: dimension {} of {} to {}; only a dimension "
                        "of size 1 can be repeated",
                        d, Describe(view), size);
   }
@@ -258,7 +268,8 @@ Status SqueezeDim(const View& view, int64_t dim, View* result) {
   WT_RETURN_IF_ERROR(CheckDim(view, "squeeze_dim", dim, view.rank, &d));
   WT_RETURN_IF_ERROR(RefuseFirst(view, "squeeze_dim", d));
   if (view.shape[d] != 1 || view.rank == 1) {
-    return KernelError(ErrorClass::kShape, "squeeze_dim: dimension {} of {}; only a dimension of "
+    return KernelError(ErrorClass::kShape,
+                       "squeeze_dim: dimension {} of {}; only a dimension of "
                        "size 1 can go, and not the last one left",
                        d, Describe(view));
   }
@@ -296,7 +307,8 @@ Status FlattenDims(const View& view, int64_t first, int64_t last, View* result) 
   WT_RETURN_IF_ERROR(CheckDim(view, "flatten_dims", first, view.rank, &from));
   WT_RETURN_IF_ERROR(CheckDim(view, "flatten_dims", last, view.rank, &to));
   if (from > to) {
-    return KernelError(ErrorClass::kShape, "flatten_dims: from dimension {} to {}; the first must "
+    return KernelError(ErrorClass::kShape,
+                       "flatten_dims: from dimension {} to {}; the first must "
                        "not be after the last",
                        from, to);
   }
@@ -352,8 +364,10 @@ bool StridesFor(const View& view, int first, std::span<const int64_t> sizes, int
     int64_t stride = 0, count = 1;
     for (int i = old_end - 1; i >= old_dim; --i) {
       if (view.shape[i] == 1) continue;
-      if (count == 1) stride = view.strides[i];
-      else if (view.strides[i] != stride * count) return false;
+      if (count == 1)
+        stride = view.strides[i];
+      else if (view.strides[i] != stride * count)
+        return false;
       count *= view.shape[i];
     }
     for (size_t i = new_end; i-- > next;) {
@@ -377,10 +391,11 @@ Status Reshape(const View& view, std::span<const int64_t> sizes, View* result) {
   if (full.empty()) full.push_back(1);
   const int fixed = FirstIsFixed(view) ? 1 : 0;
   if (fixed && full[0] != view.shape[0]) {
-    return KernelError(ErrorClass::kPartitions,
-                       "reshape: {} to ({}); the partition dimension stays as it is: the first size "
-                       "must be {}",
-                       Describe(view), fmt::join(full, ", "), view.shape[0]);
+    return KernelError(
+        ErrorClass::kPartitions,
+        "reshape: {} to ({}); the partition dimension stays as it is: the first size "
+        "must be {}",
+        Describe(view), fmt::join(full, ", "), view.shape[0]);
   }
   if (!fixed && view.indirect_axis >= 0) {
     WT_RETURN_IF_ERROR(RefuseIndirect(view, "reshape", view.indirect_axis));
@@ -408,7 +423,8 @@ Status Reinterpret(const View& view, DType dtype, View* result) {
   const int last = view.rank - 1;
   const bool dense = view.strides[last] == 1 || view.shape[last] == 1;
   if (!dense || (view.on_chip() && view.rank == 1)) {
-    return KernelError(ErrorClass::kShape, "view: the last dimension of {} is not contiguous; only "
+    return KernelError(ErrorClass::kShape,
+                       "view: the last dimension of {} is not contiguous; only "
                        "contiguous elements can be read as {}",
                        Describe(view), DTypeLongName(dtype));
   }
@@ -429,7 +445,8 @@ Status Reinterpret(const View& view, DType dtype, View* result) {
   result->shape[last] /= ratio;
   result->offset /= ratio;
   if (fits) return {};
-  return KernelError(ErrorClass::kShape, "view: {} as {}; offset, last size and the other strides "
+  return KernelError(ErrorClass::kShape,
+                     "view: {} as {}; offset, last size and the other strides "
                      "must be multiples of {}",
                      Describe(view), DTypeLongName(dtype), ratio);
 }
@@ -437,7 +454,8 @@ Status Reinterpret(const View& view, DType dtype, View* result) {
 Status Ap(const View& view, const ApArguments& arguments, View* result) {
   const auto& pattern = arguments.pattern;
   if (pattern.empty() || pattern.size() > kMaxRank) {
-    return KernelError(ErrorClass::kShape, "ap: a pattern of {} pairs; expected 1 to {} pairs of "
+    return KernelError(ErrorClass::kShape,
+                       "ap: a pattern of {} pairs; expected 1 to {} pairs of "
                        "[stride, size], the partition dimension first",
                        pattern.size(), kMaxRank);
   }
@@ -454,7 +472,8 @@ Status Ap(const View& view, const ApArguments& arguments, View* result) {
   }
   for (size_t i = 0; i < pattern.size(); ++i) {
     if (pattern[i].size < 1) {
-      return KernelError(ErrorClass::kShape, "ap: pair {} of the pattern has the size {}; expected "
+      return KernelError(ErrorClass::kShape,
+                         "ap: pair {} of the pattern has the size {}; expected "
                          "[stride, size] with a size of at least 1",
                          i, pattern[i].size);
     }
@@ -465,13 +484,15 @@ Status Ap(const View& view, const ApArguments& arguments, View* result) {
   int d = 0;
   WT_RETURN_IF_ERROR(CheckDim(view, "ap: indirect_dim", arguments.indirect_dim, view.rank, &d));
   if (view.on_chip() && arguments.indirect == Indirect::kVector) {
-    return KernelError(ErrorClass::kMemory, "ap: vector_offset on {}; rows are gathered from HBM, "
+    return KernelError(ErrorClass::kMemory,
+                       "ap: vector_offset on {}; rows are gathered from HBM, "
                        "and within a partition by nc_n_gather or local_gather",
                        Describe(view));
   }
   if (view.on_chip()) WT_RETURN_IF_ERROR(RefuseFirst(view, "ap: indirect_dim", d));
   if (arguments.indirect == Indirect::kVector && d != 0) {
-    return KernelError(ErrorClass::kUnsupported, "ap: vector_offset with indirect_dim={}; only 0 "
+    return KernelError(ErrorClass::kUnsupported,
+                       "ap: vector_offset with indirect_dim={}; only 0 "
                        "is supported",
                        d);
   }
