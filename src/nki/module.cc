@@ -14,7 +14,7 @@
 namespace wt::nki {
 namespace {
 
-using chip::ErrorClass;
+using chip::ConstantId, chip::ErrorClass;
 
 PyObject* None(bool ok) { return ok ? Py_NewRef(Py_None) : nullptr; }
 
@@ -190,7 +190,14 @@ PyObject* RaiseErrorFunction(PyObject*, PyObject* arguments) {
   return RaiseKernelError(ErrorClass::kInternal, "raise_error: no class {}", name);
 }
 
-// fetch(tensor) of the running session, for device_print.
+// constant(shape, dtype, data, name=""): as Session.input, in the kernel that runs.
+PyObject* ConstantFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
+  Session* session = CurrentOrRaise("constant");
+  return session ? InputTensor(*session, arguments, keywords) : nullptr;
+}
+
+PyObject* FetchFunction(PyObject*, PyObject* tensor) { return FetchTensor(tensor); }
+
 PyObject* MachineFunction(PyObject*, PyObject* name);
 
 PyMethodDef functions[] = {
@@ -203,6 +210,11 @@ PyMethodDef functions[] = {
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
          static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(NdarrayFunction))),
      METH_VARARGS | METH_KEYWORDS, "ndarray(shape, dtype, buffer, name='', address=None)"},
+    {"constant",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
+         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(ConstantFunction))),
+     METH_VARARGS | METH_KEYWORDS, "constant(shape, dtype, data, name=''): values in shared HBM."},
+    {"fetch", FetchFunction, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
     {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
     {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
     {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},
@@ -238,15 +250,18 @@ PyObject* MachineFunction(PyObject*, PyObject* name) {
     loaded = *result;
     machine = loaded.get();
   }
+  const auto whole = [machine](ConstantId id) { return static_cast<int>(machine->constant(id)); };
   return Py_BuildValue(
-      "{s:s,s:i,s:i,s:L,s:L,s:i,s:L,s:L,s:i,s:i}", "name", machine->name.c_str(), "generation",
+      "{s:s,s:i,s:i,s:L,s:L,s:i,s:L,s:L,s:i,s:i,s:i,s:i,s:i}", "name", machine->name.c_str(), "generation",
       static_cast<int>(machine->generation), "partitions", machine->partitions,
       "sbuf_partition_bytes", static_cast<long long>(machine->sbuf_partition_bytes),
       "sbuf_usable_partition_bytes", static_cast<long long>(machine->sbuf_usable_partition_bytes),
       "psum_banks", machine->psum_banks, "psum_bank_bytes",
       static_cast<long long>(machine->psum_bank_bytes), "hbm_bytes",
       static_cast<long long>(machine->hbm_bytes), "max_moving", machine->max_moving,
-      "max_stationary", machine->max_stationary);
+      "max_stationary", machine->max_stationary, "bn_stats_max", whole(ConstantId::kBnStatsMax),
+      "sbuf_min_align", whole(ConstantId::kSbufAlign), "psum_min_align",
+      whole(ConstantId::kPsumAlign));
 }
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

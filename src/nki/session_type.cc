@@ -101,48 +101,10 @@ class Bytes {
   bool held_ = false;
 };
 
-// input(shape, dtype, data, name): an HBM tensor with values from the host.
 PyObject* Input(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
-  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
-  const char* name = "";
-  std::vector<int64_t> sizes;
-  chip::TensorSpec spec;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
-                                   &shape, &dtype, &data, &name) ||
-      !ParseInts(shape, "input: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
-    return nullptr;
-  }
-  int64_t bytes = 0;
-  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
-    return Raise(status.WithContext(name));
-  }
-  spec.memory = chip::Memory::kHbm;
-  spec.shared = true;
-  spec.partition_bytes = bytes;
-  spec.name = name;
-  Bytes taken;
-  if (data != Py_None && !taken.Take(data)) return nullptr;
-  if (data != Py_None && taken.size() != bytes) {
-    return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
-                            taken.size(), bytes);
-  }
-  auto storage = Of(self).Declare(spec, taken.data());
-  return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
+  return InputTensor(Of(self), arguments, keywords);
 }
-
-// fetch(tensor): (HostArray, elements that nothing wrote)
-PyObject* FetchMethod(PyObject*, PyObject* tensor) {
-  if (!IsTensor(tensor)) {
-    return RaiseKernelError(ErrorClass::kArgument, "fetch: {} is no tensor", ReprOf(tensor));
-  }
-  auto fetched = Fetch(AsTensor(tensor)->view);
-  if (!fetched.ok()) return Raise(fetched.status());
-  const Ref array = Ref::Steal(NewHostArray(std::move(fetched->array)));
-  if (!array) return nullptr;
-  return Py_BuildValue("OL", array.get(), static_cast<long long>(fetched->unwritten));
-}
+PyObject* FetchMethod(PyObject*, PyObject* tensor) { return FetchTensor(tensor); }
 
 // was_written(tensor): whether an instruction had it as a destination.
 PyObject* WasWritten(PyObject*, PyObject* tensor) {
@@ -224,6 +186,49 @@ PyGetSetDef getters[] = {{"num_instructions", GetCount, nullptr, "Issued so far.
                          {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace
+
+// input(shape, dtype, data, name): an HBM tensor with values from the host.
+PyObject* InputTensor(Session& session, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
+  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  const char* name = "";
+  std::vector<int64_t> sizes;
+  chip::TensorSpec spec;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
+                                   &shape, &dtype, &data, &name) ||
+      !ParseInts(shape, "input: shape", &sizes) ||
+      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
+    return nullptr;
+  }
+  int64_t bytes = 0;
+  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
+    return Raise(status.WithContext(name));
+  }
+  spec.memory = chip::Memory::kHbm;
+  spec.shared = true;
+  spec.partition_bytes = bytes;
+  spec.name = name;
+  Bytes taken;
+  if (data != Py_None && !taken.Take(data)) return nullptr;
+  if (data != Py_None && taken.size() != bytes) {
+    return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
+                            taken.size(), bytes);
+  }
+  auto storage = session.Declare(spec, taken.data());
+  return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
+}
+
+// fetch(tensor): (HostArray, elements that nothing wrote)
+PyObject* FetchTensor(PyObject* tensor) {
+  if (!IsTensor(tensor)) {
+    return RaiseKernelError(ErrorClass::kArgument, "fetch: {} is no tensor", ReprOf(tensor));
+  }
+  auto fetched = Fetch(AsTensor(tensor)->view);
+  if (!fetched.ok()) return Raise(fetched.status());
+  const Ref array = Ref::Steal(NewHostArray(std::move(fetched->array)));
+  if (!array) return nullptr;
+  return Py_BuildValue("OL", array.get(), static_cast<long long>(fetched->unwritten));
+}
 
 Result<std::string> MachineNameOfPlatform(const std::string& platform) {
   constexpr std::pair<const char*, const char*> kNames[] = {

@@ -12,6 +12,11 @@ namespace wt::nki {
 bool InitSessionType(PyObject* module);
 PyObject* NewSession(std::shared_ptr<Session> session);
 
+// The arguments (shape, dtype, data, name="") as a tensor in shared HBM; null with an exception set.
+PyObject* InputTensor(Session& session, PyObject* arguments, PyObject* keywords);
+// (HostArray, the number of elements that nothing wrote); null with an exception set.
+PyObject* FetchTensor(PyObject* tensor);
+
 // "trn2", "gen3", "inf2", …: the machine file's name.
 Result<std::string> MachineNameOfPlatform(const std::string& platform);
 
