@@ -8,13 +8,14 @@
 #include "nki/errors.h"
 #include "nki/host_array.h"
 #include "nki/instr_type.h"
+#include "nki/platform.h"
 #include "nki/session_type.h"
 #include "nki/tensor_type.h"
 
 namespace wt::nki {
 namespace {
 
-using chip::ConstantId, chip::ErrorClass;
+using chip::ErrorClass;
 
 PyObject* None(bool ok) { return ok ? Py_NewRef(Py_None) : nullptr; }
 
@@ -198,8 +199,6 @@ PyObject* ConstantFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
 
 PyObject* FetchFunction(PyObject*, PyObject* tensor) { return FetchTensor(tensor); }
 
-PyObject* MachineFunction(PyObject*, PyObject* name);
-
 PyMethodDef functions[] = {
     {"register_enum", RegisterEnumFunction, METH_VARARGS, "register_enum(name, class)"},
     {"register_op", RegisterOpFunction, METH_VARARGS,
@@ -228,41 +227,9 @@ PyMethodDef functions[] = {
     {"end_ordered", EndOrderedFunction, METH_NOARGS, "Closes it."},
     {"ordered", OrderedFunction, METH_NOARGS, "Whether a no_reorder block is open."},
     {"raise_error", RaiseErrorFunction, METH_VARARGS, "raise_error(error_class, text)"},
-    {"machine", MachineFunction, METH_O, "Sizes of a platform, a dict; None: the running one."},
+    {"machine_constant", MachineConstant, METH_O,
+     "A number of the machine file: 'generation', 'memory.partitions', 'bn_stats_max', …"},
     {nullptr, nullptr, 0, nullptr}};
-
-PyObject* MachineFunction(PyObject*, PyObject* name) {
-  std::shared_ptr<const chip::Machine> loaded;
-  const chip::Machine* machine = nullptr;
-  if (name == Py_None) {
-    Session* session = CurrentOrRaise("machine");
-    if (!session) return nullptr;
-    machine = &session->core().machine();
-  } else {
-    if (!PyUnicode_Check(name)) {
-      return RaiseKernelError(ErrorClass::kArgument, "machine: {} is no name", ReprOf(name));
-    }
-    const auto file = MachineNameOfPlatform(std::string(Utf8(name)));
-    PyErr_Clear();
-    if (!file.ok()) return Raise(file.status());
-    auto result = chip::Machine::Load(*file);
-    if (!result.ok()) return Raise(result.status());
-    loaded = *result;
-    machine = loaded.get();
-  }
-  const auto whole = [machine](ConstantId id) { return static_cast<int>(machine->constant(id)); };
-  return Py_BuildValue(
-      "{s:s,s:i,s:i,s:L,s:L,s:i,s:L,s:L,s:i,s:i,s:i,s:i,s:i}", "name", machine->name.c_str(), "generation",
-      static_cast<int>(machine->generation), "partitions", machine->partitions,
-      "sbuf_partition_bytes", static_cast<long long>(machine->sbuf_partition_bytes),
-      "sbuf_usable_partition_bytes", static_cast<long long>(machine->sbuf_usable_partition_bytes),
-      "psum_banks", machine->psum_banks, "psum_bank_bytes",
-      static_cast<long long>(machine->psum_bank_bytes), "hbm_bytes",
-      static_cast<long long>(machine->hbm_bytes), "max_moving", machine->max_moving,
-      "max_stationary", machine->max_stationary, "bn_stats_max", whole(ConstantId::kBnStatsMax),
-      "sbuf_min_align", whole(ConstantId::kSbufAlign), "psum_min_align",
-      whole(ConstantId::kPsumAlign));
-}
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "nki._core",

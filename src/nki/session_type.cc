@@ -3,7 +3,7 @@
 #include "nki/dtype_type.h"
 #include "nki/errors.h"
 #include "nki/host_array.h"
-#include "nki/names.h"
+#include "nki/platform.h"
 #include "nki/tensor_type.h"
 #include "nki/tensor_values.h"
 
@@ -34,11 +34,11 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {
       "platform", "values", "precise_fp", "check_uninitialized", "max_instructions", "seed", "rank",
       "cores",    "peer",   nullptr};
-  const char* platform = "trn2";
+  const char* platform = nullptr;
   int values = 1, precise = 1, check = 1, rank = 0, cores = 1;
   unsigned long long limit = 0, seed = 0;
   PyObject* peer = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|spppKKiiO:Session",
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zpppKKiiO:Session",
                                    const_cast<char**>(names), &platform, &values, &precise, &check,
                                    &limit, &seed, &rank, &cores, &peer)) {
     return nullptr;
@@ -49,9 +49,8 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
                             "two",
                             cores);
   }
-  const auto name = MachineNameOfPlatform(platform);
-  if (!name.ok()) return Raise(name.status());
-  const auto machine = chip::Machine::Load(*name);
+  const auto machine =
+      MachineOfPlatform(platform ? std::string(platform) : PlatformOfEnvironment());
   if (!machine.ok()) return Raise(machine.status());
   chip::CoreOptions options;
   options.values = values;
@@ -228,20 +227,6 @@ PyObject* FetchTensor(PyObject* tensor) {
   const Ref array = Ref::Steal(NewHostArray(std::move(fetched->array)));
   if (!array) return nullptr;
   return Py_BuildValue("OL", array.get(), static_cast<long long>(fetched->unwritten));
-}
-
-Result<std::string> MachineNameOfPlatform(const std::string& platform) {
-  constexpr std::pair<const char*, const char*> kNames[] = {
-      {"trn1", "trn1"}, {"inf2", "trn1"}, {"gen2", "trn1"}, {"trn2", "trn2"},
-      {"gen3", "trn2"}, {"trn3", "trn3"}, {"gen4", "trn3"}};
-  for (const auto& [name, file] : kNames) {
-    if (platform == name) return std::string(file);
-  }
-  return chip::KernelError(
-      ErrorClass::kArgument,
-      "platform {}: not known; expected trn1 (gen2, inf2), trn2 (gen3) or trn3 "
-      "(gen4) in NEURON_PLATFORM_TARGET_OVERRIDE",
-      platform);
 }
 
 PyObject* NewSession(std::shared_ptr<Session> session) {

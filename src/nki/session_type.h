@@ -17,7 +17,4 @@ PyObject* InputTensor(Session& session, PyObject* arguments, PyObject* keywords)
 // (HostArray, the number of elements that nothing wrote); null with an exception set.
 PyObject* FetchTensor(PyObject* tensor);
 
-// "trn2", "gen3", "inf2", …: the machine file's name.
-Result<std::string> MachineNameOfPlatform(const std::string& platform);
-
 }  // namespace wt::nki

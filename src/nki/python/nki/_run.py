@@ -12,10 +12,7 @@ class NkiWarning(UserWarning):
 
 def options_from_environment():
     """What the environment says about simulation, as arguments of _core.Session."""
-    return {
-        "platform": os.environ.get("NEURON_PLATFORM_TARGET_OVERRIDE") or "trn2",
-        "precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0",
-    }
+    return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0"}
 
 
 def simulate(function, args, kwargs, cores=1, schedule=None):

@@ -1,21 +1,9 @@
 """nl.tile_size: the sizes of the machine that is simulated, from its file in data/chips."""
-import functools
 import os
 
 from nki import _core
-from nki._run import options_from_environment
 
-
-@functools.lru_cache(maxsize=None)
-def _platform(name):
-    return _core.machine(name)
-
-
-def _size(name):
-    """Of the machine that runs the kernel; outside kernels of the one that would."""
-    if _core.running():
-        return _core.machine(None)[name]
-    return _platform(options_from_environment()["platform"])[name]
+_size = _core.machine_constant
 
 
 class _TileSize:
@@ -84,12 +72,12 @@ class _TileSize:
     @property
     def psum_min_align(self):
         """Bytes to which addresses within a PSUM partition are aligned."""
-        return _size("psum_min_align")
+        return _size("psum_min_align_bytes")
 
     @property
     def sbuf_min_align(self):
         """Bytes to which addresses within an SBUF partition are aligned."""
-        return _size("sbuf_min_align")
+        return _size("sbuf_min_align_bytes")
 
 
 tile_size = _TileSize()
