@@ -11,6 +11,20 @@ std::span<const InstrDef* const> AllInstrs() {
       &isa::kDmaCopy,
       &isa::kTensorCopy,
       &isa::kMemset,
+      &isa::kTensorCopyPredicated,
+      &isa::kNcMatmul,
+      &isa::kNcTranspose,
+      &isa::kDmaTranspose,
+      &isa::kTensorTensor,
+      &isa::kTensorScalar,
+      &isa::kTensorReduce,
+      &isa::kActivation,
+      &isa::kActivationReduce,
+      &isa::kActivate2,
+      &isa::kTensorTensorScan,
+      &isa::kExponential,
+      &isa::kReciprocal,
+      &isa::kScalarTensorTensor,
   };
   return instrs;
 }
