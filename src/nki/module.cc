@@ -6,7 +6,7 @@
 #include "nki/dtype_type.h"
 #include "nki/enums.h"
 #include "nki/errors.h"
-#include "nki/host_array.h"
+#include "nki/host_array_type.h"
 #include "nki/instr_type.h"
 #include "nki/platform.h"
 #include "nki/session_type.h"
@@ -191,29 +191,14 @@ PyObject* RaiseErrorFunction(PyObject*, PyObject* arguments) {
   return RaiseKernelError(ErrorClass::kInternal, "raise_error: no class {}", name);
 }
 
-// constant(shape, dtype, data, name=""): as Session.input, in the kernel that runs.
-PyObject* ConstantFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
-  Session* session = CurrentOrRaise("constant");
-  return session ? InputTensor(*session, arguments, keywords) : nullptr;
-}
-
-PyObject* FetchFunction(PyObject*, PyObject* tensor) { return FetchTensor(tensor); }
-
 PyMethodDef functions[] = {
     {"register_enum", RegisterEnumFunction, METH_VARARGS, "register_enum(name, class)"},
     {"register_op", RegisterOpFunction, METH_VARARGS,
      "register_op(callable, name): what `op=callable` means; gives the callable back."},
     {"set_package_folder", SetPackageFolderFunction, METH_O,
      "Frames of files below it are not the kernel author's."},
-    {"ndarray",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(NdarrayFunction))),
-     METH_VARARGS | METH_KEYWORDS, "ndarray(shape, dtype, buffer, name='', address=None)"},
-    {"constant",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(ConstantFunction))),
-     METH_VARARGS | METH_KEYWORDS, "constant(shape, dtype, data, name=''): values in shared HBM."},
-    {"fetch", FetchFunction, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
+    {"ndarray", WithKeywords(NdarrayFunction), METH_VARARGS | METH_KEYWORDS,
+     "ndarray(shape, dtype, buffer, name='', address=None)"},
     {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
     {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
     {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},

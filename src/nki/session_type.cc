@@ -2,7 +2,7 @@
 
 #include "nki/dtype_type.h"
 #include "nki/errors.h"
-#include "nki/host_array.h"
+#include "nki/host_array_type.h"
 #include "nki/platform.h"
 #include "nki/tensor_type.h"
 #include "nki/tensor_values.h"
@@ -100,10 +100,80 @@ class Bytes {
   bool held_ = false;
 };
 
-PyObject* Input(PyObject* self, PyObject* arguments, PyObject* keywords) {
-  return InputTensor(Of(self), arguments, keywords);
+// input(shape, dtype, data, name): an HBM tensor with values from the host.
+PyObject* InputTo(Session& session, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
+  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  const char* name = "";
+  std::vector<int64_t> sizes;
+  chip::TensorSpec spec;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
+                                   &shape, &dtype, &data, &name) ||
+      !ParseInts(shape, "input: shape", &sizes) ||
+      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
+    return nullptr;
+  }
+  int64_t bytes = 0;
+  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
+    return Raise(status.WithContext(name));
+  }
+  spec.memory = chip::Memory::kHbm;
+  spec.shared = true;
+  spec.partition_bytes = bytes;
+  spec.name = name;
+  Bytes taken;
+  if (data != Py_None && !taken.Take(data)) return nullptr;
+  if (data != Py_None && taken.size() != bytes) {
+    return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
+                            taken.size(), bytes);
+  }
+  auto storage = session.Declare(spec, taken.data());
+  return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
 }
-PyObject* FetchMethod(PyObject*, PyObject* tensor) { return FetchTensor(tensor); }
+
+PyObject* Input(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return InputTo(Of(self), arguments, keywords);
+}
+
+PyObject* InputHere(PyObject*, PyObject* arguments, PyObject* keywords) {
+  Session* session = CurrentOrRaise("a constant");
+  return session ? InputTo(*session, arguments, keywords) : nullptr;
+}
+
+// host_array(shape, dtype, data)
+PyObject* MakeHostArray(PyObject*, PyObject* arguments) {
+  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  HostArray array;
+  Bytes taken;
+  int64_t bytes = 0;
+  if (!PyArg_ParseTuple(arguments, "OOO:host_array", &shape, &dtype, &data) ||
+      !ParseInts(shape, "host_array: shape", &array.shape) ||
+      !ParseDTypeObject(dtype, "host_array: dtype", &array.dtype) || !taken.Take(data)) {
+    return nullptr;
+  }
+  if (const Status status = TensorBytes(array.shape, array.dtype, &bytes); !status.ok()) {
+    return Raise(status);
+  }
+  if (bytes != taken.size()) {
+    return RaiseKernelError(ErrorClass::kShape, "host_array: {} bytes for an array of {}",
+                            taken.size(), bytes);
+  }
+  const auto* from = static_cast<const std::byte*>(taken.data());
+  array.bytes.assign(from, from + bytes);
+  return NewHostArray(std::move(array));
+}
+
+// fetch(tensor): (HostArray, elements that nothing wrote)
+PyObject* FetchMethod(PyObject*, PyObject* tensor) {
+  if (!IsTensor(tensor)) {
+    return RaiseKernelError(ErrorClass::kArgument, "fetch: {} is no tensor", ReprOf(tensor));
+  }
+  auto fetched = Fetch(AsTensor(tensor)->view);
+  if (!fetched.ok()) return Raise(fetched.status());
+  const Ref array = Ref::Steal(NewHostArray(std::move(fetched->array)));
+  if (!array) return nullptr;
+  return Py_BuildValue("OL", array.get(), static_cast<long long>(fetched->unwritten));
+}
 
 // was_written(tensor): whether an instruction had it as a destination.
 PyObject* WasWritten(PyObject*, PyObject* tensor) {
@@ -150,15 +220,20 @@ PyObject* CheckSchedule(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyMethodDef functions[] = {
+    {"input", WithKeywords(InputHere), METH_VARARGS | METH_KEYWORDS,
+     "input(shape, dtype, data, name): an HBM tensor of the running kernel."},
+    {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
+    {"host_array", MakeHostArray, METH_VARARGS, "host_array(shape, dtype, data)"},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyMethodDef methods[] = {
     {"__enter__", Enter, METH_NOARGS, nullptr},
     {"__exit__", Exit, METH_VARARGS, nullptr},
     {"close", Close, METH_NOARGS, "Ends the run: tensors are gone."},
     {"cancel", Cancel, METH_NOARGS, "Every further call fails."},
-    {"input",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(Input))),
-     METH_VARARGS | METH_KEYWORDS, "input(shape, dtype, data, name): an HBM tensor."},
+    {"input", WithKeywords(Input), METH_VARARGS | METH_KEYWORDS,
+     "input(shape, dtype, data, name): an HBM tensor."},
     {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
     {"was_written", WasWritten, METH_O, "Whether an instruction wrote to the tensor."},
     {"set_schedule", SetSchedule, METH_O, "set_schedule({consumer: [producers]})"},
@@ -186,49 +261,6 @@ PyGetSetDef getters[] = {{"num_instructions", GetCount, nullptr, "Issued so far.
 
 }  // namespace
 
-// input(shape, dtype, data, name): an HBM tensor with values from the host.
-PyObject* InputTensor(Session& session, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
-  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
-  const char* name = "";
-  std::vector<int64_t> sizes;
-  chip::TensorSpec spec;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
-                                   &shape, &dtype, &data, &name) ||
-      !ParseInts(shape, "input: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
-    return nullptr;
-  }
-  int64_t bytes = 0;
-  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
-    return Raise(status.WithContext(name));
-  }
-  spec.memory = chip::Memory::kHbm;
-  spec.shared = true;
-  spec.partition_bytes = bytes;
-  spec.name = name;
-  Bytes taken;
-  if (data != Py_None && !taken.Take(data)) return nullptr;
-  if (data != Py_None && taken.size() != bytes) {
-    return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
-                            taken.size(), bytes);
-  }
-  auto storage = session.Declare(spec, taken.data());
-  return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
-}
-
-// fetch(tensor): (HostArray, elements that nothing wrote)
-PyObject* FetchTensor(PyObject* tensor) {
-  if (!IsTensor(tensor)) {
-    return RaiseKernelError(ErrorClass::kArgument, "fetch: {} is no tensor", ReprOf(tensor));
-  }
-  auto fetched = Fetch(AsTensor(tensor)->view);
-  if (!fetched.ok()) return Raise(fetched.status());
-  const Ref array = Ref::Steal(NewHostArray(std::move(fetched->array)));
-  if (!array) return nullptr;
-  return Py_BuildValue("OL", array.get(), static_cast<long long>(fetched->unwritten));
-}
-
 PyObject* NewSession(std::shared_ptr<Session> session) {
   auto* self = PyObject_New(SessionObject, &type);
   if (!self) return nullptr;
@@ -245,7 +277,7 @@ bool InitSessionType(PyObject* module) {
   type.tp_methods = methods;
   type.tp_getset = getters;
   type.tp_new = New;
-  return PyType_Ready(&type) == 0 &&
+  return PyType_Ready(&type) == 0 && PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddObjectRef(module, "Session", reinterpret_cast<PyObject*>(&type)) == 0;
 }
 

@@ -12,9 +12,4 @@ namespace wt::nki {
 bool InitSessionType(PyObject* module);
 PyObject* NewSession(std::shared_ptr<Session> session);
 
-// The arguments (shape, dtype, data, name="") as a tensor in shared HBM; null with an exception set.
-PyObject* InputTensor(Session& session, PyObject* arguments, PyObject* keywords);
-// (HostArray, the number of elements that nothing wrote); null with an exception set.
-PyObject* FetchTensor(PyObject* tensor);
-
 }  // namespace wt::nki

@@ -23,8 +23,11 @@ def simulate(function, args, kwargs, cores=1, schedule=None):
     return execute(function, args, kwargs, sessions, schedule)
 
 
-def execute(function, args, kwargs, sessions, schedule=None):
-    """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays."""
+def execute(function, args, kwargs, sessions, schedule=None, written=None):
+    """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays.
+
+    `written`, a dict, gets the arguments that the kernel wrote into, by name, when they are HostArrays.
+    """
     runs = [_CoreRun(function, args, kwargs, session, schedule) for session in sessions]
     try:
         if len(runs) == 1:
@@ -37,7 +40,7 @@ def execute(function, args, kwargs, sessions, schedule=None):
         for run in runs:
             if run.error is not None:
                 raise run.error
-        return runs[0].results()
+        return runs[0].results(runs, written)
     finally:
         for run in runs:
             run.close()
@@ -62,7 +65,7 @@ class _CoreRun:
         self.kwargs = kwargs
         self.session = session
         self.schedule = schedule or {}
-        self.inputs = []  # (host array, tensor)
+        self.inputs = []  # (name, host array, tensor)
         self.returned = None
         self.error = None
 
@@ -94,20 +97,25 @@ class _CoreRun:
             return type(value)(self._take(item, f"{name}[{i}]") for i, item in enumerate(value))
         if type(value) is dict:
             return {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
-        host = _arrays.describe(value)
+        host = _arrays.describe(value, name)
         if host is None:
             return value
         tensor = self.session.input(host.shape, host.dtype, host.data() if self.session.values else None, name)
-        self.inputs.append((value, tensor))
+        self.inputs.append((name, value, tensor))
         return tensor
 
-    def results(self):
-        """What the kernel returned, and what it wrote into its arguments, on the host."""
-        like = next((value for value, _ in self.inputs), None)
-        if self.session.values:
-            for value, tensor in self.inputs:
-                if self.session.was_written(tensor):
-                    _arrays.write_back(value, self.session.fetch(tensor)[0])
+    def results(self, runs, written=None):
+        """What the kernel returned, on the host; what it wrote into its arguments is in them."""
+        like = next((value for _, value, _ in self.inputs), None)
+        for i, (name, value, tensor) in enumerate(self.inputs):
+            if not any(run.session.was_written(run.inputs[i][2]) for run in runs):
+                continue
+            array, _ = self.session.fetch(tensor)
+            if isinstance(value, _core.HostArray):
+                if written is not None:
+                    written[name] = array
+            elif self.session.values:
+                _arrays.write_back(value, array)
         return self._give(self.returned, like)
 
     def _give(self, value, like):

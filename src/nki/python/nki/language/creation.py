@@ -95,7 +95,7 @@ def shared_constant(constant):
                     "NumPy array or the path of a .npy file")
     from nki import _arrays
     host = _arrays.describe(constant)
-    return _core.constant(host.shape, host.dtype, host.data() if _core.has_values() else None)
+    return _core.input(host.shape, host.dtype, host.data() if _core.has_values() else None)
 
 
 def shared_identity_matrix(n, dtype="uint8", dst=None):
