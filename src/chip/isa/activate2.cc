@@ -3,6 +3,7 @@
 
 #include "chip/activation.h"
 #include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -173,6 +174,7 @@ const InstrDef kActivate2 = {
     .since = Generation::kGen4,
     .check = CheckActivate2,
     .execute = ExecuteActivate2,
+    .cost = cost::Activate2,
     .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
 
@@ -187,6 +189,7 @@ const InstrDef kExponential = {
     .since = Generation::kGen4,
     .check = CheckExponential,
     .execute = ExecuteExponential,
+    .cost = cost::Exponential,
     .cost_rule = "vector.exponential",
 };
 

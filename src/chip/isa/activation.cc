@@ -3,6 +3,7 @@
 
 #include "chip/activation.h"
 #include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -173,6 +174,7 @@ const InstrDef kActivation = {
     .default_engine = Engine::kScalar,
     .check = CheckActivation,
     .execute = ExecuteActivation,
+    .cost = cost::Activation,
     .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
 
@@ -184,6 +186,7 @@ const InstrDef kActivationReduce = {
     .default_engine = Engine::kScalar,
     .check = CheckActivationReduce,
     .execute = ExecuteActivationReduce,
+    .cost = cost::ActivationReduce,
     .cost_rule = "scalar.activation and scalar.read_accumulator",
 };
 

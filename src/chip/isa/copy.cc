@@ -3,6 +3,7 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -96,6 +97,7 @@ const InstrDef kTensorCopy = {
     .candidates = TensorCopyEngines,
     .check = CheckTensorCopy,
     .execute = ExecuteTensorCopy,
+    .cost = cost::TensorCopy,
     .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
 };
 
@@ -107,6 +109,7 @@ const InstrDef kMemset = {
     .default_engine = Engine::kUnknown,
     .check = CheckMemset,
     .execute = ExecuteMemset,
+    .cost = cost::Memset,
     .cost_rule = "memset by element type",
 };
 

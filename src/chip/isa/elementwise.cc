@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -320,6 +321,7 @@ const InstrDef kTensorTensor = {
     .candidates = TensorTensorEngines,
     .check = CheckTensorTensor,
     .execute = ExecuteTensorTensor,
+    .cost = cost::TensorTensor,
     .cost_rule = "vector.tensor_tensor by element types; gpsimd.elementwise",
 };
 
@@ -335,6 +337,7 @@ const InstrDef kTensorScalar = {
     .candidates = TensorScalarEngines,
     .check = CheckTensorScalar,
     .execute = ExecuteTensorScalar,
+    .cost = cost::TensorScalar,
     .cost_rule = "vector.tensor_scalar by element types and memories; scalar.activation_copy",
 };
 
@@ -348,6 +351,7 @@ const InstrDef kScalarTensorTensor = {
     .default_engine = Engine::kVector,
     .check = CheckScalarTensorTensor,
     .execute = ExecuteScalarTensorTensor,
+    .cost = cost::ScalarTensorTensor,
     .cost_rule = "vector.tensor_tensor by element types",
 };
 
@@ -359,6 +363,7 @@ const InstrDef kReciprocal = {
     .default_engine = Engine::kVector,
     .check = CheckReciprocal,
     .execute = ExecuteReciprocal,
+    .cost = cost::Reciprocal,
     .cost_rule = "vector.reciprocal",
 };
 

@@ -4,6 +4,7 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -364,6 +365,7 @@ const InstrDef kNcMatmul = {
     .default_engine = Engine::kTensor,
     .check = CheckMatmul,
     .execute = ExecuteMatmul,
+    .cost = cost::NcMatmul,
     .cost_rule = "tensor.matmul by element type and columns; weight load hidden or elided",
 };
 

@@ -21,8 +21,7 @@ constexpr int64_t kBlocksPerQuadrant = kQuadrant / kBlockPartitions;
 constexpr int kScaleBias = 127, kLeastExponent = -127, kMostExponent = 127;
 
 constexpr DTypeSet kScaleTypes = Types({DType::kF8E8M0, DType::kU8});
-constexpr DTypeSet kPackedTypes =
-    Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
+constexpr DTypeSet kPackedTypes = Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
 
 int64_t ScalePartition(int64_t block) {
   return block / kBlocksPerQuadrant * kQuadrant + block % kBlocksPerQuadrant;
@@ -97,8 +96,7 @@ Status ExecuteQuantizeMx(ExecuteContext& context, const Instr& instr) {
       const int exponent = BlockExponent(largest, element_exponent);
       scales[static_cast<size_t>(c)] = static_cast<uint32_t>(exponent + kScaleBias);
       for (int64_t p = 0; p < kBlockPartitions; ++p) {
-        uint32_t& word =
-            packed[static_cast<size_t>((block * kBlockPartitions + p) * columns + c)];
+        uint32_t& word = packed[static_cast<size_t>((block * kBlockPartitions + p) * columns + c)];
         for (int64_t k = 0; k < kPack; ++k) {
           const float scaled = std::ldexp(at(p, k), -exponent);
           const uint32_t bits = e4m3 ? EncodeF8E4M3FN(scaled) : EncodeF8E5M2(scaled);
@@ -255,10 +253,11 @@ const InstrDef kQuantizeMx = {
 
 const InstrDef kNcMatmulMx = {
     .name = "nc_matmul_mx",
-    .summary = "dst[m, n] = the sum over partitions and the four elements of each pack of "
-               "stationary times moving, both scaled by the power of two of their block; fp32 "
-               "inside, written or accumulated as fp32 or bf16. Data are packed MXFP8 or MXFP4, "
-               "scales laid out as quantize_mx writes them.",
+    .summary =
+        "dst[m, n] = the sum over partitions and the four elements of each pack of "
+        "stationary times moving, both scaled by the power of two of their block; fp32 "
+        "inside, written or accumulated as fp32 or bf16. Data are packed MXFP8 or MXFP4, "
+        "scales laid out as quantize_mx writes them.",
     .params = kNcMatmulMxParams,
     .engines = {Engine::kTensor},
     .default_engine = Engine::kTensor,

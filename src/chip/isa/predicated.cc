@@ -3,6 +3,7 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -87,6 +88,7 @@ const InstrDef kTensorCopyPredicated = {
     .default_engine = Engine::kVector,
     .check = CheckPredicated,
     .execute = ExecutePredicated,
+    .cost = cost::TensorCopyPredicated,
     .cost_rule = "vector.copy_predicated",
 };
 

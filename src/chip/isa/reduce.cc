@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -184,6 +185,7 @@ const InstrDef kTensorReduce = {
     .default_engine = Engine::kVector,
     .check = CheckTensorReduce,
     .execute = ExecuteTensorReduce,
+    .cost = cost::TensorReduce,
     .cost_rule = "vector.reduce by elements of data",
 };
 
@@ -197,6 +199,7 @@ const InstrDef kTensorTensorScan = {
     .default_engine = Engine::kVector,
     .check = CheckScan,
     .execute = ExecuteScan,
+    .cost = cost::TensorTensorScan,
     .cost_rule = "vector.scan",
 };
 

@@ -16,10 +16,14 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // What a reduction starts from.
 float Identity(AluOp op) {
   switch (op) {
-    case AluOp::kMultiply: return 1;
-    case AluOp::kMaximum: return -kInfinity;
-    case AluOp::kMinimum: return kInfinity;
-    default: return 0;
+    case AluOp::kMultiply:
+      return 1;
+    case AluOp::kMaximum:
+      return -kInfinity;
+    case AluOp::kMinimum:
+      return kInfinity;
+    default:
+      return 0;
   }
 }
 
@@ -47,11 +51,10 @@ Status CheckTensorScalarReduce(const Machine&, const Instr& instr) {
   using namespace tensor_scalar_reduce;  // NOLINT
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kData, kDst));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kOperand0, kData));
-  WT_RETURN_IF_ERROR(CheckOp(
-      instr, kReduceOp, {AluOp::kAdd, AluOp::kMultiply, AluOp::kMaximum, AluOp::kMinimum}));
   WT_RETURN_IF_ERROR(
-      CheckReduceCmd(instr, kReduceCmd,
-                     {ReduceCmd::kResetReduce, ReduceCmd::kReduce, ReduceCmd::kLoadReduce}));
+      CheckOp(instr, kReduceOp, {AluOp::kAdd, AluOp::kMultiply, AluOp::kMaximum, AluOp::kMinimum}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kResetReduce, ReduceCmd::kReduce, ReduceCmd::kLoadReduce}));
   if (BoolOf(instr, kReverse0)) {
     return KernelError(ErrorClass::kArgument,
                        "tensor_scalar_reduce: reverse0 is documented and not supported by the "
@@ -81,11 +84,14 @@ float ReduceRow(std::span<const float> row, float start, Reduce reduce) {
 
 float Reduce(AluOp op, std::span<const float> row, float start) {
   switch (op) {
-    case AluOp::kAdd: return ReduceRow(row, start, [](float a, float b) { return a + b; });
-    case AluOp::kMultiply: return ReduceRow(row, start, [](float a, float b) { return a * b; });
+    case AluOp::kAdd:
+      return ReduceRow(row, start, [](float a, float b) { return a + b; });
+    case AluOp::kMultiply:
+      return ReduceRow(row, start, [](float a, float b) { return a * b; });
     case AluOp::kMaximum:
       return ReduceRow(row, start, [](float a, float b) { return a > b ? a : b; });
-    default: return ReduceRow(row, start, [](float a, float b) { return a < b ? a : b; });
+    default:
+      return ReduceRow(row, start, [](float a, float b) { return a < b ? a : b; });
   }
 }
 
@@ -135,12 +141,11 @@ Status CheckTensorScalarCumulative(const Machine&, const Instr& instr) {
   using namespace tensor_scalar_cumulative;  // NOLINT
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kSrc, kDst));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kImm0, kSrc));
-  WT_RETURN_IF_ERROR(CheckOp(instr, kOp1,
-                             {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum,
-                              AluOp::kMinimum}));
   WT_RETURN_IF_ERROR(
-      CheckReduceCmd(instr, kReduceCmd,
-                     {ReduceCmd::kResetReduce, ReduceCmd::kReduce, ReduceCmd::kLoadReduce}));
+      CheckOp(instr, kOp1,
+              {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum, AluOp::kMinimum}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kResetReduce, ReduceCmd::kReduce, ReduceCmd::kLoadReduce}));
   return CheckAccumulate(instr, CommandOf(instr, kReduceCmd), -1, kImm1, kSrc);
 }
 
@@ -171,9 +176,10 @@ Status ExecuteTensorScalarCumulative(ExecuteContext& context, const Instr& instr
 
 const InstrDef kTensorScalarReduce = {
     .name = "tensor_scalar_reduce",
-    .summary = "dst = data op0 operand0 in fp32, and reduce_op (add, multiply, maximum, minimum) "
-               "over all of each partition's results on top of the Vector accumulators, which "
-               "reduce_cmd resets, keeps or loads. reduce_res takes what they hold at the end.",
+    .summary =
+        "dst = data op0 operand0 in fp32, and reduce_op (add, multiply, maximum, minimum) "
+        "over all of each partition's results on top of the Vector accumulators, which "
+        "reduce_cmd resets, keeps or loads. reduce_res takes what they hold at the end.",
     .params = kTensorScalarReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -183,9 +189,10 @@ const InstrDef kTensorScalarReduce = {
 
 const InstrDef kTensorScalarCumulative = {
     .name = "tensor_scalar_cumulative",
-    .summary = "Running values along each partition: acc = (src op0 imm0) op1 acc, written for "
-               "every element. reduce_cmd says where acc starts: the identity of op1, imm1, or "
-               "the Vector accumulators, which keep the last value.",
+    .summary =
+        "Running values along each partition: acc = (src op0 imm0) op1 acc, written for "
+        "every element. reduce_cmd says where acc starts: the identity of op1, imm1, or "
+        "the Vector accumulators, which keep the last value.",
     .params = kTensorScalarCumulativeParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "chip/bytes.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -237,6 +238,7 @@ const InstrDef kNcTranspose = {
     .candidates = NcTransposeEngines,
     .check = CheckNcTranspose,
     .execute = ExecuteNcTranspose,
+    .cost = cost::NcTranspose,
     .cost_rule = "tensor.transpose by rows; vector.transpose",
 };
 
@@ -250,6 +252,7 @@ const InstrDef kDmaTranspose = {
     .default_engine = Engine::kDma,
     .check = CheckDmaTranspose,
     .execute = ExecuteDmaTranspose,
+    .cost = cost::DmaTranspose,
     .cost_rule = "dma by bytes, at the share of bandwidth that transposing reaches",
 };
 
