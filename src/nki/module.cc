@@ -85,6 +85,7 @@ PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   PyObject *shape = nullptr, *dtype = nullptr, *buffer = nullptr, *name = nullptr,
            *address = nullptr;
   std::vector<int64_t> sizes;
+  DType element;
   chip::TensorSpec spec;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|OO:ndarray", const_cast<char**>(names),
                                    &shape, &dtype, &buffer, &name, &address)) {
@@ -92,16 +93,17 @@ PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   }
   Session* session = CurrentOrRaise("ndarray");
   if (!session || !ParseInts(shape, "ndarray: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "ndarray: dtype", &spec.dtype) ||
+      !ParseDTypeObject(dtype, "ndarray: dtype", &element) ||
       !ParseBuffer(buffer, &spec.memory, &spec.shared) || !ParseName(name, &spec.name) ||
       !ParseAddress(address, &spec.address)) {
     return nullptr;
   }
+  spec.dtype = StoredType(session->wide(), element);
   if (const Status status = FillSizes(sizes, &spec); !status.ok()) {
     return Raise(status);
   }
   spec.source = session->Here();
-  auto storage = session->Declare(spec, nullptr);
+  auto storage = session->Declare(std::move(spec), element, nullptr);
   return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
 }
 
@@ -115,7 +117,7 @@ PyObject* RegisterFunction(PyObject*, PyObject* frozen) {
   spec.partition_bytes = DTypeBytes(DType::kI32);
   spec.is_register = true;
   spec.source = session->Here();
-  auto storage = session->Declare(spec, nullptr);
+  auto storage = session->Declare(spec, DType::kI32, nullptr);
   if (!storage.ok()) return Raise(storage.status());
   (*storage)->frozen = frozen == Py_True;
   return NewRegister(*storage);
@@ -158,6 +160,10 @@ PyObject* RankFunction(PyObject*, PyObject*) {
 PyObject* CoresFunction(PyObject*, PyObject*) {
   const Session* session = Session::Current();
   return PyLong_FromLong(session ? session->cores() : 1);
+}
+PyObject* ProgramNdimFunction(PyObject*, PyObject*) {
+  const Session* session = Session::Current();
+  return PyLong_FromLong(session && session->has_grid() ? 1 : 0);
 }
 PyObject* RunningFunction(PyObject*, PyObject*) {
   return PyBool_FromLong(Session::Current() != nullptr);
@@ -206,6 +212,7 @@ PyMethodDef functions[] = {
      "bool(tensor) becomes whether all elements are true."},
     {"rank", RankFunction, METH_NOARGS, "The core's rank, 0 outside kernels."},
     {"cores", CoresFunction, METH_NOARGS, "On how many cores the kernel runs."},
+    {"program_ndim", ProgramNdimFunction, METH_NOARGS, "1 when the kernel has a grid, else 0."},
     {"running", RunningFunction, METH_NOARGS, "Whether a kernel runs on this thread."},
     {"has_values", HasValuesFunction, METH_NOARGS, "Whether the kernel runs with values."},
     {"begin_ordered", BeginOrderedFunction, METH_NOARGS, "Opens a no_reorder block."},

@@ -46,6 +46,7 @@ Result<std::vector<std::shared_ptr<Session>>> MakeSessions(const KernelRun& run)
   std::vector<std::shared_ptr<Session>> sessions;
   for (int rank = 0; rank < run.cores; ++rank) {
     sessions.push_back(std::make_shared<Session>(machine, run.options, rank, hbm));
+    sessions.back()->set_has_grid(run.cores > 1);
     if (run.attach) run.attach(sessions.back()->core());
   }
   return sessions;

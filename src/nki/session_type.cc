@@ -1,5 +1,6 @@
 #include "nki/session_type.h"
 
+#include "chip/convert.h"
 #include "nki/dtype_type.h"
 #include "nki/errors.h"
 #include "nki/host_array_type.h"
@@ -35,12 +36,12 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
       "platform", "values", "precise_fp", "check_uninitialized", "max_instructions", "seed", "rank",
       "cores",    "peer",   nullptr};
   const char* platform = nullptr;
-  int values = 1, precise = 1, check = 1, rank = 0, cores = 1;
+  int values = 1, precise = 1, check = 1, rank = 0, cores = 1, grid = 0;
   unsigned long long limit = 0, seed = 0;
   PyObject* peer = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zpppKKiiO:Session",
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zpppKKiiOp:Session",
                                    const_cast<char**>(names), &platform, &values, &precise, &check,
-                                   &limit, &seed, &rank, &cores, &peer)) {
+                                   &limit, &seed, &rank, &cores, &peer, &grid)) {
     return nullptr;
   }
   if (cores < 1 || cores > 2 || rank < 0 || rank >= cores) {
@@ -58,8 +59,9 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   options.check_uninitialized = check;
   options.max_instructions = limit;
   options.seed = seed;
-  return NewSession(
-      std::make_shared<Session>(*machine, options, rank, HbmOf(peer, cores, **machine)));
+  auto session = std::make_shared<Session>(*machine, options, rank, HbmOf(peer, cores, **machine));
+  session->set_has_grid(grid != 0);
+  return NewSession(std::move(session));
 }
 
 PyObject* Enter(PyObject* self, PyObject*) {
@@ -100,34 +102,44 @@ class Bytes {
   bool held_ = false;
 };
 
+// Low-precision floats as float32.
+std::vector<float> Widen(DType dtype, const void* bytes, int64_t count) {
+  std::vector<float> wide(static_cast<size_t>(count));
+  chip::LoadFloats(dtype, static_cast<const std::byte*>(bytes), 1, count, wide.data());
+  return wide;
+}
+
 // input(shape, dtype, data, name): an HBM tensor with values from the host.
 PyObject* InputTo(Session& session, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
-  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  PyObject *shape = nullptr, *dtype_object = nullptr, *data = nullptr;
   const char* name = "";
   std::vector<int64_t> sizes;
-  chip::TensorSpec spec;
+  DType dtype;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
-                                   &shape, &dtype, &data, &name) ||
+                                   &shape, &dtype_object, &data, &name) ||
       !ParseInts(shape, "input: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
+      !ParseDTypeObject(dtype_object, "input: dtype", &dtype)) {
     return nullptr;
   }
-  int64_t bytes = 0;
-  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
-    return Raise(status.WithContext(name));
-  }
+  chip::TensorSpec spec;
   spec.memory = chip::Memory::kHbm;
   spec.shared = true;
-  spec.partition_bytes = bytes;
   spec.name = name;
+  int64_t bytes = 0;
+  Status status = TensorBytes(sizes, dtype, &bytes);
+  spec.dtype = StoredType(session.wide(), dtype);
+  if (status.ok()) status = TensorBytes(sizes, spec.dtype, &spec.partition_bytes);
+  if (!status.ok()) return Raise(status);
   Bytes taken;
   if (data != Py_None && !taken.Take(data)) return nullptr;
   if (data != Py_None && taken.size() != bytes) {
     return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
                             taken.size(), bytes);
   }
-  auto storage = session.Declare(spec, taken.data());
+  std::vector<float> wide;
+  if (taken.data() && spec.dtype != dtype) wide = Widen(dtype, taken.data(), bytes / DTypeBytes(dtype));
+  auto storage = session.Declare(spec, dtype, wide.empty() ? taken.data() : wide.data());
   return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
 }
 

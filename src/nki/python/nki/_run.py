@@ -15,11 +15,12 @@ def options_from_environment():
     return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0"}
 
 
-def simulate(function, args, kwargs, cores=1, schedule=None):
+def simulate(function, args, kwargs, cores=None, schedule=None):
+    """Runs a kernel as the environment says; `cores` None: no grid."""
     sessions = []
-    for rank in range(cores):
-        peer = sessions[0] if sessions else None
-        sessions.append(_core.Session(rank=rank, cores=cores, peer=peer, **options_from_environment()))
+    for rank in range(cores or 1):
+        sessions.append(_core.Session(rank=rank, cores=cores or 1, peer=sessions[0] if sessions else None,
+                                      grid=cores is not None, **options_from_environment()))
     return execute(function, args, kwargs, sessions, schedule)
 
 
