@@ -20,6 +20,8 @@ struct Cost {
   double array_activity = 0;  // share of the 128 x 128 array that works during the interval
   // Scalar engine only: which table set the function needs; 0: any.
   int table_set = 0;
+  // Vector engine only: a fast mode, which takes the SBUF port that GpSimd shares (chip.md 3).
+  bool shares_port = false;
 };
 
 }  // namespace wt::chip

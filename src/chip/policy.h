@@ -11,7 +11,8 @@ namespace wt::chip {
 
 struct Policy {
   std::string name = "nki-0.6";
-  int window = 64;  // unissued instructions an engine may pick from
+  int window = 64;     // unissued instructions an engine may pick from
+  int dma_window = 1;  // likewise a DMA queue; 1: in order
   double sbuf_copies =
       4;  // renaming: physical copies of a declaration site, times what is live at once
   double psum_copies = 4;             // likewise

@@ -1,9 +1,10 @@
 // A recorded kernel as the scheduler sees it: instructions reduced to engines, costs and the bytes
 // they touch. Compact, without values, so that a program of a million instructions can be timed
-// many times.
+// many times. A longer program comes in segments: the same type, `first` counting on.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "chip/cost.h"
@@ -11,20 +12,23 @@
 
 namespace wt::chip {
 
-// Bytes that an operand touches: a box of partitions x [byte_begin, byte_end) of a tensor. HBM: one
-// partition. Strided patterns are widened to the box that holds them.
+// Bytes that an operand touches: rows x [byte_begin, byte_end). On-chip, rows are partitions. In
+// HBM a row is `pitch` bytes of the tensor (0: the tensor is one row), so that tiles side by side
+// in a matrix do not seem to overlap. Patterns that are no such box are widened to one.
 struct Access {
-  TensorId tensor = kNoTensor;
-  int16_t partition_begin = 0, partition_end = 1;
+  uint32_t slot = 0;  // the tensor: TensorEvent::slot
+  uint32_t pitch = 0;
+  int32_t row_begin = 0, row_end = 1;
   int64_t byte_begin = 0, byte_end = 0;
-  bool write = false;
-  bool whole_tensor = false;  // a dense write of every byte: a new version of the tensor may begin
+  bool read = false, write = false;
+  bool whole = false;       // a dense write of every byte: a new version of the tensor may begin
+  bool stationary = false;  // the weights of a matmul: not loaded again when they repeat
 };
 
 struct DmaShape {
   int64_t bytes = 0;
-  int64_t descriptor_bytes =
-      0;                   // the shorter of the contiguous runs on both sides, before any splitting
+  // The shorter of the contiguous runs on both sides, before any splitting.
+  int64_t descriptor_bytes = 0;
   int32_t partitions = 0;  // of the on-chip side (0: HBM to HBM)
   int16_t start_partition = 0;
   bool load = false;   // HBM to on-chip
@@ -40,51 +44,66 @@ struct TimedInstr {
   EngineSet engines;                 // candidates
   uint8_t flags = 0;                 // of the list below
   uint8_t num_accesses = 0;
+  uint8_t table_set = 0;
+  Evidence evidence = Evidence::kGuessed;
   SourceId source = 0;
   uint32_t ordered_group = 0;
   uint32_t first_access = 0;  // index into Program::accesses
   int32_t dma = -1;           // index into Program::dmas
-  int32_t first_edge = -1;    // declared edges: index into Program::edges, ends with 0
-  // Cost by candidate engine, in the order tensor, vector, scalar, gpsimd; one slot each is used
-  // for the single engine of tensor and DMA instructions.
-  std::array<float, 3> interval_ns{}, latency_ns{};  // [vector, scalar, gpsimd]; tensor uses [0]
-  float weight_load_ns = 0, array_activity = 0;
-  uint16_t matmul_rows = 0, matmul_cols = 0;  // K and M
-  uint8_t table_set = 0;
-  Evidence evidence = Evidence::kGuessed;
+  int32_t first_edge = -1;    // declared edges: index into Program::edges, ends with kNoInstr
+  // Cost by candidate engine: [vector, scalar, gpsimd]; the only engine of tensor and sync
+  // instructions uses [0].
+  std::array<float, 3> interval_ns{}, latency_ns{};
+  float weight_load_ns = 0;  // tensor engine
+  float array_activity = 0;  // likewise: share of the array that works
   float flops = 0;
 };
-inline constexpr uint8_t kAccumulates = 1;     // adds to PSUM what is there
-inline constexpr uint8_t kTransposes = 2;      // matmul in transpose mode
-inline constexpr uint8_t kPsumGroupStart = 4;  // overwrites PSUM: opens an accumulation group
-inline constexpr uint8_t kBarrier =
-    8;  // waits for everything before it, and everything after waits
+inline constexpr uint8_t kAccumulates = 1;  // adds to PSUM what is there
+inline constexpr uint8_t kTransposes = 2;   // matmul in transpose mode
+inline constexpr uint8_t kBarrier = 4;      // everything before it ends first; all after it waits
+inline constexpr uint8_t kMeets = 8;        // waits for the other core's instruction of this kind
+inline constexpr uint8_t kSharesPort = 16;  // fast mode of the Vector engine: GpSimd has to wait
+inline constexpr uint8_t kFills = 32;       // memset: the policy may have an engine for these
 
-// A tensor's life, in the order of issue.
-struct TensorEvent {
-  uint64_t before = 0;  // happens before instruction number `before` (index into Program::instrs)
-  TensorId tensor = kNoTensor;
-  bool release = false;  // the kernel has let go of it
-};
+inline constexpr uint64_t kNoInstr = ~uint64_t{0};
 
-struct ProgramTensor {
+// The slot of `engine` in TimedInstr's costs.
+constexpr int CostSlot(Engine engine) {
+  return engine == Engine::kScalar ? 1 : engine == Engine::kGpSimd ? 2 : 0;
+}
+
+// A declaration in the kernel's text. Tensors that a loop declares again and again share one.
+struct TensorDecl {
   Memory memory = Memory::kSbuf;
   int16_t partitions = 1;
   int16_t start_partition = -1;  // -1: anywhere
-  int64_t partition_bytes = 0;
-  int64_t address_byte = -1;  // -1: the policy places it
-  SourceId source = 0;  // declaration site: executions of one site share buffers under renaming
+  int64_t partition_bytes = 0;   // HBM: all of them
+  int64_t address_byte = -1;     // -1: the policy places it
+  SourceId source = 0;
   std::string name;
+  bool operator==(const TensorDecl&) const = default;
+};
+
+// A tensor's life, in the order of issue. Slots are small numbers that are used again once their
+// tensor is released, so that tables by slot stay small however many tensors a kernel makes.
+struct TensorEvent {
+  uint64_t before = 0;  // happens before the instruction of this number
+  uint32_t slot = 0;
+  uint32_t decl = 0;     // index into Program::decls
+  bool release = false;  // the kernel has let go of it
 };
 
 struct Program {
+  uint64_t first = 0;  // number of instrs[0], counting from 0
   std::vector<TimedInstr> instrs;
   std::vector<Access> accesses;
   std::vector<DmaShape> dmas;
-  std::vector<uint64_t> edges;
+  std::vector<uint64_t> edges;  // numbers of instructions
   std::vector<TensorEvent> events;
-  std::vector<ProgramTensor> tensors;  // by TensorId
+  std::vector<TensorDecl> decls;  // of the whole program so far, in every segment
   std::shared_ptr<const SourceTable> sources;
+
+  size_t size() const { return instrs.size(); }
 };
 
 }  // namespace wt::chip

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "chip/machine.h"
@@ -17,14 +18,16 @@ namespace wt::chip {
 enum class Wait : uint8_t {
   kNone,    // nothing: it started as soon as its engine was free
   kData,    // an operand was still being made (read after write)
-  kReuse,   // its output buffer was still being read or written (write after read, after write)
-  kBuffer,  // no free buffer: waited for another tile to die
+  kReuse,   // its output was still being read or written (write after read, after write)
+  kBuffer,  // the same of the tile that had its buffer before: no other buffer was free
   kQueue,   // order in its queue
   kDma,     // DMA issue or engines busy
   kTable,   // ACT table load
-  kOrder,   // no_reorder or a declared edge
+  kPort,    // a memory port or PSUM bank in use by another engine
+  kOrder,   // no_reorder, a declared edge or a barrier
   kCore,    // the other core (barrier, sendrecv)
 };
+inline constexpr int kNumWaits = 10;
 const char* WaitName(Wait wait);
 
 struct Scheduled {
@@ -32,31 +35,57 @@ struct Scheduled {
   double start_ns = 0;  // began on its engine (DMA: first byte)
   double end_ns = 0;    // engine free again (DMA: last byte)
   double done_ns = 0;   // results visible to others
+  double wait_ns = 0;   // how long its engine (DMA: queue) stood idle before it
   Engine engine = Engine::kUnknown;
-  uint8_t queue = 0;  // DMA queue
-  Wait wait = Wait::kNone;
-  uint32_t waited_for = 0;  // index of the instruction that released it
-  double pe_slowdown = 1;   // by the power ramp
+  uint8_t queue = 0;               // DMA queue
+  Wait wait = Wait::kNone;         // what the idle time was for
+  uint64_t waited_for = kNoInstr;  // number of the instruction that ended it
+  double pe_slowdown = 1;          // by the power ramp
   double table_load_ns = 0;
 };
 
 struct ScheduleResult {
   double latency_ns = 0;  // of the kernel, envelope included
   double envelope_ns = 0;
+  uint64_t num_instrs = 0;
   std::array<double, kNumEngines> busy_ns{};  // by Engine; DMA: share-weighted over its engines
   double dma_active_ns = 0;                   // time in which any DMA engine moved bytes
   double pe_limited_ns = 0;                   // PE time under the power limit
   double table_load_ns = 0;
-  int64_t sbuf_bytes_peak = 0;  // highest per-partition use
+  int64_t load_bytes = 0, store_bytes = 0;  // through DMA, from and to HBM
+  int64_t num_descriptors = 0;
+  int64_t sbuf_bytes_peak = 0;    // highest per-partition use, of live tiles
+  int64_t sbuf_bytes_placed = 0;  // likewise with the copies that renaming takes
   int psum_banks_peak = 0;
   bool oversubscribed = false;  // capacity was exceeded: the time is not trustworthy
   std::array<double, kNumEvidence> evidence_ns{};
 };
 
-// Called once an instruction's times are final, in issue order.
-using ScheduleSink = std::function<void(size_t index, const Scheduled&)>;
+// Called once an instruction's times are final, in the order of time at which they became so.
+using ScheduleSink = std::function<void(uint64_t number, const Scheduled&)>;
 
+// A schedule of a program that comes in segments. Memory is bounded: what is kept is a window of
+// the newest instructions (2^18 of them), the tensors alive, and one record a declaration.
+class Scheduler {
+ public:
+  // `machine` must outlive it.
+  Scheduler(const Machine& machine, const Policy& policy, ScheduleSink sink = nullptr);
+  ~Scheduler();
+  // Takes the next segment; it may go when the call returns.
+  Status Add(const Program& segment);
+  Result<ScheduleResult> Finish();
+
+ private:
+  std::unique_ptr<class Simulation> simulation_;
+};
+
+// A whole program. Better than segments in one point: all last uses are known.
 Result<ScheduleResult> Schedule(const Machine& machine, const Policy& policy,
                                 const Program& program, const ScheduleSink& sink = nullptr);
+
+// The two cores of a logical core: they share HBM bandwidth and meet at barriers.
+Result<std::array<ScheduleResult, 2>> SchedulePair(const Machine& machine, const Policy& policy,
+                                                   const std::array<const Program*, 2>& programs,
+                                                   const std::array<ScheduleSink, 2>& sinks = {});
 
 }  // namespace wt::chip
