@@ -7,31 +7,43 @@
 namespace wt::chip {
 namespace {
 
-const Access* HbmRead(const Program& program, const TimedInstr& instr) {
-  for (uint32_t i = 0; i < instr.num_accesses; ++i) {
-    const Access& access = program.accesses[instr.first_access + i];
-    if (!access.write && program.tensors[access.tensor].memory == Memory::kHbm) return &access;
-  }
-  return nullptr;
-}
+// The bytes of HBM that a load reads, as the key of "the same again".
+using Region = std::tuple<uint32_t, int32_t, int32_t, int64_t, int64_t, int64_t>;
 
-// Loads that fetch the same bytes in the same way again. Partial overlaps are not counted.
+// Loads that fetch the same bytes again. Partial overlaps are not counted.
 class ReloadCounter {
  public:
-  bool SeenBefore(const Access& access, int64_t bytes) {
-    return !seen_.insert({access.tensor, access.byte_begin, access.byte_end, bytes}).second;
+  explicit ReloadCounter(const Program& program) : program_(program) {
+    for (const TensorEvent& event : program.events) {
+      if (event.release || program.decls[event.decl].memory != Memory::kHbm) continue;
+      if (hbm_slots_.size() <= event.slot) hbm_slots_.resize(event.slot + 1);
+      hbm_slots_[event.slot] = true;
+    }
+  }
+
+  bool SeenBefore(const TimedInstr& instr, int64_t bytes) {
+    for (uint32_t a = instr.first_access; a < instr.first_access + instr.num_accesses; ++a) {
+      const Access& access = program_.accesses[a];
+      if (access.write || access.slot >= hbm_slots_.size() || !hbm_slots_[access.slot]) continue;
+      return !seen_
+                  .insert({access.slot, access.row_begin, access.row_end, access.byte_begin, access.byte_end,
+                           bytes})
+                  .second;
+    }
+    return false;
   }
 
  private:
-  std::set<std::tuple<TensorId, int64_t, int64_t, int64_t>> seen_;
+  const Program& program_;
+  std::vector<bool> hbm_slots_;
+  std::set<Region> seen_;
 };
 
 }  // namespace
 
-DmaStats CountDma(const Program& program, int64_t largest_descriptor,
-                  int64_t saturating_descriptor) {
+DmaStats CountDma(const Program& program, const Machine& machine) {
   DmaStats stats;
-  ReloadCounter reloads;
+  ReloadCounter reloads(program);
   for (const TimedInstr& instr : program.instrs) {
     if (instr.dma < 0) continue;
     const DmaShape& dma = program.dmas[static_cast<size_t>(instr.dma)];
@@ -40,8 +52,7 @@ DmaStats CountDma(const Program& program, int64_t largest_descriptor,
     const int64_t size = std::clamp<int64_t>(dma.descriptor_bytes, 1, largest_descriptor);
     stats.descriptors += (dma.bytes + size - 1) / size;
     if (size < saturating_descriptor) stats.small_bytes += dma.bytes;
-    const Access* read = dma.load ? HbmRead(program, instr) : nullptr;
-    if (read && reloads.SeenBefore(*read, dma.bytes)) stats.reloaded_bytes += dma.bytes;
+    if (dma.load && reloads.SeenBefore(instr, dma.bytes)) stats.reloaded_bytes += dma.bytes;
   }
   if (stats.descriptors > 0) {
     stats.average_descriptor_bytes =

@@ -19,16 +19,31 @@ bool Before(const Change& a, const Change& b) {
 }  // namespace
 
 MemoryCollector::MemoryCollector(const Program& program, Memory memory, int partitions)
-    : program_(program),
-      memory_(memory),
-      partitions_(static_cast<size_t>(partitions)),
-      lives_(program.tensors.size()) {}
+    : program_(program), memory_(memory), partitions_(static_cast<size_t>(partitions)) {
+  tensor_of_access_.resize(program.accesses.size());
+  std::vector<uint32_t> in_slot;
+  size_t event = 0;
+  for (size_t i = 0; i < program.instrs.size(); ++i) {
+    for (; event < program.events.size() && program.events[event].before <= program.first + i; ++event) {
+      const TensorEvent& e = program.events[event];
+      if (e.release) continue;
+      if (in_slot.size() <= e.slot) in_slot.resize(e.slot + 1);
+      in_slot[e.slot] = static_cast<uint32_t>(tensors_.size());
+      tensors_.push_back(e.decl);
+    }
+    const TimedInstr& instr = program.instrs[i];
+    for (uint32_t a = instr.first_access; a < instr.first_access + instr.num_accesses; ++a) {
+      tensor_of_access_[a] = in_slot[program.accesses[a].slot];
+    }
+  }
+  lives_.resize(tensors_.size());
+}
 
 void MemoryCollector::Add(const TimedInstr& instr, const Scheduled& scheduled) {
-  for (uint32_t i = 0; i < instr.num_accesses; ++i) {
-    const Access& access = program_.accesses[instr.first_access + i];
-    if (program_.tensors[access.tensor].memory != memory_) continue;
-    Life& life = lives_[access.tensor];
+  for (uint32_t a = instr.first_access; a < instr.first_access + instr.num_accesses; ++a) {
+    const uint32_t tensor = tensor_of_access_[a];
+    if (program_.decls[tensors_[tensor]].memory != memory_) continue;
+    Life& life = lives_[tensor];
     if (life.begin_ns < 0 || scheduled.start_ns < life.begin_ns) life.begin_ns = scheduled.start_ns;
     life.end_ns = std::max(life.end_ns, scheduled.done_ns);
   }
@@ -38,7 +53,7 @@ MemoryUse MemoryCollector::Finish() const {
   std::vector<Change> changes;
   for (size_t id = 0; id < lives_.size(); ++id) {
     if (lives_[id].begin_ns < 0) continue;
-    const ProgramTensor& tensor = program_.tensors[id];
+    const TensorDecl& tensor = program_.decls[tensors_[id]];
     const size_t begin =
         tensor.start_partition > 0 ? static_cast<size_t>(tensor.start_partition) : 0;
     const size_t end = std::min(partitions_, begin + static_cast<size_t>(tensor.partitions));

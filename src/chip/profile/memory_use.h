@@ -33,7 +33,10 @@ class MemoryCollector {
   const Program& program_;
   Memory memory_;
   size_t partitions_;
-  std::vector<Life> lives_;  // by TensorId
+  // Slots are used again by later tensors; a tensor is one event that is no release.
+  std::vector<uint32_t> tensor_of_access_;  // index into tensors_
+  std::vector<uint32_t> tensors_;           // index into Program::decls
+  std::vector<Life> lives_;                 // parallel to tensors_
 };
 
 }  // namespace wt::chip

@@ -11,7 +11,7 @@ namespace wt::chip {
 // them by cause. Instructions may come in any order; Finish sorts.
 class StallCollector {
  public:
-  // Keeps what it needs of every instruction: 24 bytes each.
+  // Keeps what it needs of every instruction: 32 bytes each.
   void Add(size_t index, const Scheduled& scheduled);
   // Gaps of `engine` from 0 to `end_ns`, longest total first. `idle_ns` receives their sum.
   std::vector<Stall> Finish(const Program& program, Engine engine, double end_ns,
@@ -20,7 +20,7 @@ class StallCollector {
  private:
   struct Record {
     double start_ns, end_ns;
-    uint32_t waited_for;
+    uint64_t waited_for;
     Engine engine;
     Wait wait;
   };
