@@ -26,8 +26,8 @@ class ReloadCounter {
       const Access& access = program_.accesses[a];
       if (access.write || access.slot >= hbm_slots_.size() || !hbm_slots_[access.slot]) continue;
       return !seen_
-                  .insert({access.slot, access.row_begin, access.row_end, access.byte_begin, access.byte_end,
-                           bytes})
+                  .insert({access.slot, access.row_begin, access.row_end, access.byte_begin,
+                           access.byte_end, bytes})
                   .second;
     }
     return false;
@@ -43,15 +43,17 @@ class ReloadCounter {
 
 DmaStats CountDma(const Program& program, const Machine& machine) {
   DmaStats stats;
+  const auto largest = static_cast<int64_t>(machine.constant(ConstantId::kDmaMaxDescriptor));
+  const auto efficient = static_cast<int64_t>(machine.constant(ConstantId::kDmaElementBytes));
   ReloadCounter reloads(program);
   for (const TimedInstr& instr : program.instrs) {
     if (instr.dma < 0) continue;
     const DmaShape& dma = program.dmas[static_cast<size_t>(instr.dma)];
     ++stats.transfers;
     (dma.load ? stats.load_bytes : dma.store ? stats.store_bytes : stats.other_bytes) += dma.bytes;
-    const int64_t size = std::clamp<int64_t>(dma.descriptor_bytes, 1, largest_descriptor);
+    const int64_t size = std::clamp<int64_t>(dma.descriptor_bytes, 1, largest);
     stats.descriptors += (dma.bytes + size - 1) / size;
-    if (size < saturating_descriptor) stats.small_bytes += dma.bytes;
+    if (size < efficient) stats.small_bytes += dma.bytes;
     if (dma.load && reloads.SeenBefore(instr, dma.bytes)) stats.reloaded_bytes += dma.bytes;
   }
   if (stats.descriptors > 0) {

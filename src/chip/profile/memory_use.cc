@@ -24,7 +24,8 @@ MemoryCollector::MemoryCollector(const Program& program, Memory memory, int part
   std::vector<uint32_t> in_slot;
   size_t event = 0;
   for (size_t i = 0; i < program.instrs.size(); ++i) {
-    for (; event < program.events.size() && program.events[event].before <= program.first + i; ++event) {
+    for (; event < program.events.size() && program.events[event].before <= program.first + i;
+         ++event) {
       const TensorEvent& e = program.events[event];
       if (e.release) continue;
       if (in_slot.size() <= e.slot) in_slot.resize(e.slot + 1);
