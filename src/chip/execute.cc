@@ -16,8 +16,7 @@ ExecuteState::ExecuteState(uint64_t seed) {
 void ExecuteState::SeedVectorGenerator(uint64_t seed) {
   for (uint32_t lane = 0; lane < vector_random.size(); ++lane) {
     vector_random[lane] = SeedXorshift32(seed, lane);
-    for (uint32_t k = 0; k < 4; ++k)
-      vector_xorwow[lane][k] = SeedXorwow(seed, (k + 1) << 8 | lane);
+    for (uint32_t k = 0; k < 4; ++k) vector_xorwow[lane][k] = SeedXorwow(seed, (k + 1) << 8 | lane);
   }
 }
 

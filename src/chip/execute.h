@@ -26,7 +26,7 @@ class ExecuteState {
   bool vector_accumulator_set = false;  // a reduce_cmd has given it a value
   // Random state per engine kind and partition: six words, as XORWOW on GpSimd (chip.md 8).
   std::array<XorwowState, 128> gpsimd_random{};
-  std::array<uint32_t, 128> vector_random{};                     // before generation 4
+  std::array<uint32_t, 128> vector_random{};                    // before generation 4
   std::array<std::array<XorwowState, 4>, 128> vector_xorwow{};  // from generation 4 on
 
   Arena scratch;  // emptied before each instruction

@@ -133,17 +133,22 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
   const auto step = static_cast<uint32_t>(IntOf(instr, kChannelMultiplier));
   const auto partitions = static_cast<size_t>(instr.operand(kDst).partitions());
   const auto run = [&](auto compare) {
-    ForEachPredicate(first, step, partitions, compare, [&](size_t i, bool keep) {
-      (*values)[i] = keep ? (*values)[i] : on_false;
-    });
+    ForEachPredicate(first, step, partitions, compare,
+                     [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
   };
   switch (EnumOf(instr, kCmpOp, AluOp::kEqual)) {
-    case AluOp::kEqual: return run([](int32_t v) { return v == 0; });
-    case AluOp::kNotEqual: return run([](int32_t v) { return v != 0; });
-    case AluOp::kLess: return run([](int32_t v) { return v < 0; });
-    case AluOp::kLessEqual: return run([](int32_t v) { return v <= 0; });
-    case AluOp::kGreater: return run([](int32_t v) { return v > 0; });
-    default: return run([](int32_t v) { return v >= 0; });
+    case AluOp::kEqual:
+      return run([](int32_t v) { return v == 0; });
+    case AluOp::kNotEqual:
+      return run([](int32_t v) { return v != 0; });
+    case AluOp::kLess:
+      return run([](int32_t v) { return v < 0; });
+    case AluOp::kLessEqual:
+      return run([](int32_t v) { return v <= 0; });
+    case AluOp::kGreater:
+      return run([](int32_t v) { return v > 0; });
+    default:
+      return run([](int32_t v) { return v >= 0; });
   }
 }
 
@@ -170,9 +175,10 @@ Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kIota = {
     .name = "iota",
-    .summary = "Writes offset + partition * channel_multiplier + the sum of step * index over a "
-               "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
-               "integer destinations get those bits, all others the value converted from fp32.",
+    .summary =
+        "Writes offset + partition * channel_multiplier + the sum of step * index over a "
+        "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
+        "integer destinations get those bits, all others the value converted from fp32.",
     .params = kIotaParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -182,9 +188,10 @@ const InstrDef kIota = {
 
 const InstrDef kAffineSelect = {
     .name = "affine_select",
-    .summary = "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
-               "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
-               "causal one without a mask tensor.",
+    .summary =
+        "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
+        "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
+        "causal one without a mask tensor.",
     .params = kAffineSelectParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

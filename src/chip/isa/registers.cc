@@ -96,8 +96,9 @@ const InstrDef kRegisterMove = {
 
 const InstrDef kRegisterLoad = {
     .name = "register_load",
-    .summary = "Loads one element of SBUF or HBM into a register: narrower signed integers are "
-               "extended, other types keep their bits.",
+    .summary =
+        "Loads one element of SBUF or HBM into a register: narrower signed integers are "
+        "extended, other types keep their bits.",
     .params = kLoadParams,
     .engines = kSequencers,
     .default_engine = Engine::kSync,
@@ -107,8 +108,9 @@ const InstrDef kRegisterLoad = {
 
 const InstrDef kRegisterStore = {
     .name = "register_store",
-    .summary = "Stores a register to one element of SBUF or HBM; narrower elements take the low "
-               "bits.",
+    .summary =
+        "Stores a register to one element of SBUF or HBM; narrower elements take the low "
+        "bits.",
     .params = kStoreParams,
     .engines = kSequencers,
     .default_engine = Engine::kSync,

@@ -74,8 +74,7 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
   const AccessPattern& src = instr.operand(kSrc);
   std::vector<std::vector<int64_t>> rows;
   for (int64_t p = 0; p < src.partitions(); p += kCorePartitions) {
-    WT_ASSIGN_OR_RETURN(const std::vector<float> row,
-                        ReadFloats(context, kSrc, {.partition = p}));
+    WT_ASSIGN_OR_RETURN(const std::vector<float> row, ReadFloats(context, kSrc, {.partition = p}));
     std::vector<int64_t> out;
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] != 0) out.push_back(static_cast<int64_t>(i) + IntOf(instr, kIndexOffset));
@@ -130,9 +129,8 @@ Result<std::vector<float>> ReadSnake(ExecuteContext& context, int64_t group, int
   std::vector<float> snake(static_cast<size_t>(n));
   for (int64_t p = 0; p < std::min(n, kCorePartitions); ++p) {
     const int64_t columns = (n - p + kCorePartitions - 1) / kCorePartitions;
-    WT_ASSIGN_OR_RETURN(
-        const std::vector<float> row,
-        ReadFloats(context, topk::kSrc, {group * kCorePartitions + p, columns}));
+    WT_ASSIGN_OR_RETURN(const std::vector<float> row,
+                        ReadFloats(context, topk::kSrc, {group * kCorePartitions + p, columns}));
     for (int64_t c = 0; c < columns; ++c)
       snake[static_cast<size_t>(c * kCorePartitions + p)] = row[static_cast<size_t>(c)];
   }
@@ -185,9 +183,10 @@ Status ExecuteTopk(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kSequenceBounds = {
     .name = "sequence_bounds",
-    .summary = "For each element of a row of segment ids, where its run of equal ids begins and "
-               "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
-               "padding and get n and -1.",
+    .summary =
+        "For each element of a row of segment ids, where its run of equal ids begins and "
+        "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
+        "padding and get n and -1.",
     .params = kSequenceBoundsParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -197,9 +196,10 @@ const InstrDef kSequenceBounds = {
 
 const InstrDef kNonzeroWithCount = {
     .name = "nonzero_with_count",
-    .summary = "The indices of the nonzero elements plus index_offset, then padding_val up to the "
-               "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
-               "and written, one for each GpSimd core.",
+    .summary =
+        "The indices of the nonzero elements plus index_offset, then padding_val up to the "
+        "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
+        "and written, one for each GpSimd core.",
     .params = kNonzeroWithCountParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -210,10 +210,11 @@ const InstrDef kNonzeroWithCount = {
 
 const InstrDef kTopk = {
     .name = "topk",
-    .summary = "In every group of 16 partitions, the k largest of n elements laid out as element i "
-               "in partition i % 16, column i / 16, and their indices, in ascending order in the "
-               "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
-               "equal values the later ones are taken (our choice: not published).",
+    .summary =
+        "In every group of 16 partitions, the k largest of n elements laid out as element i "
+        "in partition i % 16, column i / 16, and their indices, in ascending order in the "
+        "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
+        "equal values the later ones are taken (our choice: not published).",
     .params = kTopkParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
