@@ -2,6 +2,7 @@
 // sum of step * index: iota writes its values, affine_select compares them with zero.
 #include <cstdint>
 
+#include "chip/convert.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -51,7 +52,7 @@ std::vector<uint32_t> FirstPartition(std::span<const int64_t> pattern, uint32_t 
 // iota ------------------------------------------------------------------------------------------
 
 constexpr Param kIotaParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"offset", ParamKind::kInt, "0"},
     {"channel_multiplier", ParamKind::kInt, "0"},
@@ -93,10 +94,10 @@ Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
 // affine_select ---------------------------------------------------------------------------------
 
 constexpr Param kAffineSelectParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"channel_multiplier", ParamKind::kInt},
-    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     {"on_false_value", ParamKind::kFloat},
     {"cmp_op", ParamKind::kAluOp, "equal"},
     {"offset", ParamKind::kInt, "0"},
@@ -132,33 +133,40 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
   const auto step = static_cast<uint32_t>(IntOf(instr, kChannelMultiplier));
   const auto partitions = static_cast<size_t>(instr.operand(kDst).partitions());
   const auto run = [&](auto compare) {
-    ForEachPredicate(first, step, partitions, compare, [&](size_t i, bool keep) {
-      (*values)[i] = keep ? (*values)[i] : on_false;
-    });
+    ForEachPredicate(first, step, partitions, compare,
+                     [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
   };
   switch (EnumOf(instr, kCmpOp, AluOp::kEqual)) {
-    case AluOp::kEqual: return run([](int32_t v) { return v == 0; });
-    case AluOp::kNotEqual: return run([](int32_t v) { return v != 0; });
-    case AluOp::kLess: return run([](int32_t v) { return v < 0; });
-    case AluOp::kLessEqual: return run([](int32_t v) { return v <= 0; });
-    case AluOp::kGreater: return run([](int32_t v) { return v > 0; });
-    default: return run([](int32_t v) { return v >= 0; });
+    case AluOp::kEqual:
+      return run([](int32_t v) { return v == 0; });
+    case AluOp::kNotEqual:
+      return run([](int32_t v) { return v != 0; });
+    case AluOp::kLess:
+      return run([](int32_t v) { return v < 0; });
+    case AluOp::kLessEqual:
+      return run([](int32_t v) { return v <= 0; });
+    case AluOp::kGreater:
+      return run([](int32_t v) { return v > 0; });
+    default:
+      return run([](int32_t v) { return v >= 0; });
   }
 }
 
 Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
   using namespace affine_select;  // NOLINT
   const DType from = instr.operand(kOnTrueTile).dtype;
-  const double on_false = ArgOf(instr, kOnFalseValue).number();
+  const auto on_false = static_cast<float>(ArgOf(instr, kOnFalseValue).number());
   // fp32 holds every other dtype exactly; 32-bit integers of one kind pass as they are.
   if (Has32Bits(from) && from == instr.operand(kDst).dtype) {
-    WT_ASSIGN_OR_RETURN(std::vector<int64_t> values, context.ReadInts(kOnTrueTile));
-    Fill(instr, &values, RoundToInteger(static_cast<float>(on_false), from));
-    context.WriteInts(kDst, values);
+    uint32_t on_false_bits = 0;
+    StoreFloats(from, reinterpret_cast<std::byte*>(&on_false_bits), 1, 1, &on_false);
+    WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kOnTrueTile));
+    Fill(instr, &bits, on_false_bits);
+    context.WriteBits(kDst, bits);
     return {};
   }
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
-  Fill(instr, &values, static_cast<float>(on_false));
+  Fill(instr, &values, on_false);
   context.WriteFloats(kDst, values);
   return {};
 }
@@ -167,9 +175,10 @@ Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kIota = {
     .name = "iota",
-    .summary = "Writes offset + partition * channel_multiplier + the sum of step * index over a "
-               "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
-               "integer destinations get those bits, all others the value converted from fp32.",
+    .summary =
+        "Writes offset + partition * channel_multiplier + the sum of step * index over a "
+        "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
+        "integer destinations get those bits, all others the value converted from fp32.",
     .params = kIotaParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -179,9 +188,10 @@ const InstrDef kIota = {
 
 const InstrDef kAffineSelect = {
     .name = "affine_select",
-    .summary = "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
-               "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
-               "causal one without a mask tensor.",
+    .summary =
+        "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
+        "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
+        "causal one without a mask tensor.",
     .params = kAffineSelectParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

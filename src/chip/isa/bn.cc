@@ -12,7 +12,7 @@ constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -101,8 +101,9 @@ Status ExecuteBnAggr(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kBnStats = {
     .name = "bn_stats",
-    .summary = "Six numbers a partition: count, mean and variance * count of the elements at even "
-               "positions, then of those at odd positions, of at most 512 elements.",
+    .summary =
+        "Six numbers a partition: count, mean and variance * count of the elements at even "
+        "positions, then of those at odd positions, of at most 512 elements.",
     .params = kBnStatsParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -112,8 +113,9 @@ const InstrDef kBnStats = {
 
 const InstrDef kBnAggr = {
     .name = "bn_aggr",
-    .summary = "Mean and variance a partition of all the (count, mean, variance * count) triples "
-               "in data, as one or more bn_stats wrote them.",
+    .summary =
+        "Mean and variance a partition of all the (count, mean, variance * count) triples "
+        "in data, as one or more bn_stats wrote them.",
     .params = kBnAggrParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,

@@ -15,8 +15,8 @@ using namespace dma_compute;  // NOLINT: one instruction a file
 constexpr int64_t kMostSources = 16;
 
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
-    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kComputeTypes},
     {"reduce_op", ParamKind::kAluOp},
     {"scales", ParamKind::kFloats, "None"},
     {"unique_indices", ParamKind::kBool, "True"},
@@ -137,10 +137,11 @@ Status Execute(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kDmaCompute = {
     .name = "dma_compute",
-    .summary = "dst = the sum of up to 16 sources of as many elements, in fp32, converted to dst's "
-               "dtype. With a vector offset it adds to the rows that the indices name (scatter) or "
-               "adds such rows to dst (gather): then two sources, one of them dst, and no index "
-               "twice.",
+    .summary =
+        "dst = the sum of up to 16 sources of as many elements, in fp32, converted to dst's "
+        "dtype. With a vector offset it adds to the rows that the indices name (scatter) or "
+        "adds such rows to dst (gather): then two sources, one of them dst, and no index "
+        "twice.",
     .params = kParams,
     .engines = {Engine::kDma},
     .default_engine = Engine::kDma,

@@ -63,8 +63,7 @@ Status ExecuteLocalGather(ExecuteContext& context, const Instr& instr) {
   const size_t width = src.size() / partitions;
   const size_t columns = index.size() / partitions;
   const auto run = static_cast<size_t>(IntOf(instr, kNumElemPerIdx, 1));
-  const auto valid =
-      static_cast<size_t>(IntOf(instr, kNumValidIndices, IndicesPerCore(instr)));
+  const auto valid = static_cast<size_t>(IntOf(instr, kNumValidIndices, IndicesPerCore(instr)));
   std::vector<uint32_t> dst(partitions * valid * run);
   for (size_t p = 0; p < partitions; ++p) {
     const size_t core = p - p % kCorePartitions;
@@ -121,10 +120,11 @@ Status ExecuteNcNGather(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kLocalGather = {
     .name = "local_gather",
-    .summary = "Each GpSimd core gathers for its 16 partitions with one list of indices: the "
-               "index elements of those partitions, partition by partition and then column by "
-               "column, up to num_valid_indices. Every partition reads num_elem_per_idx elements "
-               "from each index on; an index outside is refused here and undefined on hardware.",
+    .summary =
+        "Each GpSimd core gathers for its 16 partitions with one list of indices: the "
+        "index elements of those partitions, partition by partition and then column by "
+        "column, up to num_valid_indices. Every partition reads num_elem_per_idx elements "
+        "from each index on; an index outside is refused here and undefined on hardware.",
     .params = kLocalGatherParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -134,8 +134,9 @@ const InstrDef kLocalGather = {
 
 const InstrDef kNcNGather = {
     .name = "nc_n_gather",
-    .summary = "dst[p, i] = data[p, indices[p, i]], free dimensions of data flattened. One "
-               "hardware instruction for every 512 elements a partition.",
+    .summary =
+        "dst[p, i] = data[p, indices[p, i]], free dimensions of data flattened. One "
+        "hardware instruction for every 512 elements a partition.",
     .params = kNcNGatherParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

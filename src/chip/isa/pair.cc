@@ -52,7 +52,7 @@ Status CheckRanks(ExecuteContext& context, const Instr& instr) {
                        "sendrecv: this kernel runs on one core; expected a logical core of two: "
                        "launch it as kernel[2]");
   }
-  for (int param : {int{kSendToRank}, int{kRecvFromRank}}) {
+  for (int param : {kSendToRank, kRecvFromRank}) {
     if (IntOf(instr, param) == 1 - rank) continue;
     return KernelError(ErrorClass::kArgument,
                        "{} is {} on core {}; expected {}, the other core of the pair",
@@ -73,9 +73,9 @@ Status ExecuteSendrecv(ExecuteContext& context, const Instr& instr) {
   std::memcpy(bytes.data(), shape.data(), sizeof shape);
   std::memcpy(bytes.data() + sizeof shape, mine.data(), mine.size() * sizeof(uint32_t));
   WT_ASSIGN_OR_RETURN(
-      bytes, context.core().hbm().Exchange(
-                 context.core().rank(), fmt::format("sendrecv pipe {}", IntOf(instr, kPipeId)),
-                 Where(context), std::move(bytes)));
+      bytes, context.core().hbm().Exchange(context.core().rank(),
+                                           fmt::format("sendrecv pipe {}", IntOf(instr, kPipeId)),
+                                           Where(context), std::move(bytes)));
   std::array<int64_t, 3> other;
   std::memcpy(other.data(), bytes.data(), sizeof other);
   if (other != shape) {
@@ -93,7 +93,8 @@ Status ExecuteSendrecv(ExecuteContext& context, const Instr& instr) {
 // core_barrier ----------------------------------------------------------------------------------
 
 constexpr Param kCoreBarrierParams[] = {
-    {"data", ParamKind::kSrc, nullptr, kInHbm},
+    // Read and written: what the other core has written counts as written here.
+    {.name = "data", .kind = ParamKind::kDstRead, .memories = kInHbm, .partial = true},
     {"cores", ParamKind::kInts},
     {"engine", ParamKind::kEngine, "gpsimd"},
     kNameParam,
@@ -126,9 +127,10 @@ Status ExecuteCoreBarrier(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kSendrecv = {
     .name = "sendrecv",
-    .summary = "Sends src to the other core of the pair and receives its tile into dst; both cores "
-               "must issue it with one pipe_id. Shapes and dtypes must agree; gpsimd_dma is "
-               "limited to 256 elements a partition.",
+    .summary =
+        "Sends src to the other core of the pair and receives its tile into dst; both cores "
+        "must issue it with one pipe_id. Shapes and dtypes must agree; gpsimd_dma is "
+        "limited to 256 elements a partition.",
     .params = kSendrecvParams,
     .engines = {Engine::kDma, Engine::kGpSimd},
     .default_engine = Engine::kDma,
@@ -139,8 +141,9 @@ const InstrDef kSendrecv = {
 
 const InstrDef kCoreBarrier = {
     .name = "core_barrier",
-    .summary = "Waits until both cores of the pair have come here, so that each sees what the "
-               "other wrote to the shared HBM tensor data before.",
+    .summary =
+        "Waits until both cores of the pair have come here, so that each sees what the "
+        "other wrote to the shared HBM tensor data before.",
     .params = kCoreBarrierParams,
     .engines = {Engine::kTensor, Engine::kVector, Engine::kScalar, Engine::kGpSimd, Engine::kSync},
     .default_engine = Engine::kGpSimd,

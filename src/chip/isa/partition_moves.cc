@@ -63,8 +63,8 @@ Status CheckNcStreamShuffle(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSameDtype(instr, kSrc, kDst));
   const int64_t rows = instr.operand(kSrc).partitions();
   const int64_t out = instr.operand(kDst).partitions();
-  WT_RETURN_IF_ERROR(CheckFreeElements(instr, kDst, instr.operand(kSrc).free_elements(),
-                                       "as many as src"));
+  WT_RETURN_IF_ERROR(
+      CheckFreeElements(instr, kDst, instr.operand(kSrc).free_elements(), "as many as src"));
   const int64_t active = (std::max(rows, out) + kQuadrant - 1) / kQuadrant * kQuadrant;
   WT_RETURN_IF_ERROR(CheckShuffleStart(instr, kSrc, active));
   WT_RETURN_IF_ERROR(CheckShuffleStart(instr, kDst, active));
@@ -95,9 +95,9 @@ Status ExecuteNcStreamShuffle(ExecuteContext& context, const Instr& instr) {
 // tensor_partition_reduce -----------------------------------------------------------------------
 
 constexpr Param kTensorPartitionReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     kNameParam,
 };
 
@@ -105,9 +105,9 @@ bool IsBitwise(AluOp op) { return op == AluOp::kBitwiseAnd || op == AluOp::kBitw
 
 Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   using namespace tensor_partition_reduce;  // NOLINT
-  WT_RETURN_IF_ERROR(CheckOp(instr, kOp,
-                             {AluOp::kAdd, AluOp::kAverage, AluOp::kMaximum, AluOp::kBitwiseOr,
-                              AluOp::kBitwiseAnd}));
+  WT_RETURN_IF_ERROR(CheckOp(
+      instr, kOp,
+      {AluOp::kAdd, AluOp::kAverage, AluOp::kMaximum, AluOp::kBitwiseOr, AluOp::kBitwiseAnd}));
   WT_RETURN_IF_ERROR(CheckPartitions(instr, kDst, 1));
   WT_RETURN_IF_ERROR(
       CheckFreeElements(instr, kDst, instr.operand(kData).free_elements(), "as many as data"));
@@ -155,9 +155,10 @@ Status ExecuteTensorPartitionReduce(ExecuteContext& context, const Instr& instr)
 
 const InstrDef kNcStreamShuffle = {
     .name = "nc_stream_shuffle",
-    .summary = "Within every quadrant of 32 partitions, partition i of dst becomes partition "
-               "shuffle_mask[i] of the same quadrant of src, bit for bit; 255 leaves it as it is. "
-               "All of src is read first, so dst may be src.",
+    .summary =
+        "Within every quadrant of 32 partitions, partition i of dst becomes partition "
+        "shuffle_mask[i] of the same quadrant of src, bit for bit; 255 leaves it as it is. "
+        "All of src is read first, so dst may be src.",
     .params = kNcStreamShuffleParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -167,8 +168,9 @@ const InstrDef kNcStreamShuffle = {
 
 const InstrDef kTensorPartitionReduce = {
     .name = "tensor_partition_reduce",
-    .summary = "Folds all partitions of data into the one of dst, element by element: sum, average "
-               "or maximum in fp32, bitwise or and and on integers.",
+    .summary =
+        "Folds all partitions of data into the one of dst, element by element: sum, average "
+        "or maximum in fp32, bitwise or and and on integers.",
     .params = kTensorPartitionReduceParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

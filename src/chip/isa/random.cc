@@ -48,8 +48,7 @@ Status CheckGpSimd(const Machine& machine, const Instr& instr, int operand) {
                        instr.def->name, machine.name);
   }
   if (instr.operand(operand).tensor->memory == Memory::kSbuf) return {};
-  return KernelError(ErrorClass::kMemory,
-                     "{} is in PSUM, which GpSimd cannot reach; expected SBUF",
+  return KernelError(ErrorClass::kMemory, "{} is in PSUM, which GpSimd cannot reach; expected SBUF",
                      OperandName(instr, operand));
 }
 
@@ -140,8 +139,7 @@ Status ExecuteDropout(ExecuteContext& context, const Instr& instr) {
   using namespace dropout;  // NOLINT
   WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kData));
   const AccessPattern& data = instr.operand(kData);
-  WT_ASSIGN_OR_RETURN(const std::vector<float> prob,
-                      context.ReadScalars(kProb, data.partitions()));
+  WT_ASSIGN_OR_RETURN(const std::vector<float> prob, context.ReadScalars(kProb, data.partitions()));
   const auto width = static_cast<size_t>(data.free_elements());
   Draw(context, Engine::kVector, data, [&](size_t i, uint32_t drawn) {
     if (ToUniform(drawn) < prob[i / width]) bits[i] = 0;
@@ -165,7 +163,7 @@ Status CheckSetRngSeed(const Machine&, const Instr& instr) {
 
 Status ExecuteSetRngSeed(ExecuteContext& context, const Instr&) {
   WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> seed, context.ReadBits(set_rng_seed::kSrcSeeds));
-  SeedVectorGenerator(context.state(), seed[0]);
+  context.state().SeedVectorGenerator(seed[0]);
   return {};
 }
 
@@ -259,9 +257,10 @@ const InstrDef kRng = {
 
 const InstrDef kDropout = {
     .name = "dropout",
-    .summary = "Replaces elements by zero with probability prob, a number or one value a "
-               "partition, and leaves the others bit for bit, unscaled. Draws from the Vector "
-               "engine's generator (ours: see rng).",
+    .summary =
+        "Replaces elements by zero with probability prob, a number or one value a "
+        "partition, and leaves the others bit for bit, unscaled. Draws from the Vector "
+        "engine's generator (ours: see rng).",
     .params = kDropoutParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -271,8 +270,9 @@ const InstrDef kDropout = {
 
 const InstrDef kSetRngSeed = {
     .name = "set_rng_seed",
-    .summary = "Seeds the Vector engine's generator in all lanes from one 32-bit word. How lanes "
-               "are spread from it is our choice: not published.",
+    .summary =
+        "Seeds the Vector engine's generator in all lanes from one 32-bit word. How lanes "
+        "are spread from it is our choice: not published.",
     .params = kSetRngSeedParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -282,9 +282,10 @@ const InstrDef kSetRngSeed = {
 
 const InstrDef kRandSetState = {
     .name = "rand_set_state",
-    .summary = "Loads the generators of the lanes that src_seeds covers: 6 XORWOW words a lane on "
-               "GpSimd, 24 (four states, used in turn) on the Vector engine of generation 4. Word "
-               "order, shift register first and counter last, is our choice.",
+    .summary =
+        "Loads the generators of the lanes that src_seeds covers: 6 XORWOW words a lane on "
+        "GpSimd, 24 (four states, used in turn) on the Vector engine of generation 4. Word "
+        "order, shift register first and counter last, is our choice.",
     .params = kRandSetStateParams,
     .engines = {Engine::kGpSimd, Engine::kVector},
     .default_engine = Engine::kGpSimd,
@@ -295,8 +296,9 @@ const InstrDef kRandSetState = {
 
 const InstrDef kRandGetState = {
     .name = "rand_get_state",
-    .summary = "Stores the generators of the lanes that dst covers, in the layout that "
-               "rand_set_state loads.",
+    .summary =
+        "Stores the generators of the lanes that dst covers, in the layout that "
+        "rand_set_state loads.",
     .params = kRandGetStateParams,
     .engines = {Engine::kGpSimd, Engine::kVector},
     .default_engine = Engine::kGpSimd,
@@ -307,8 +309,9 @@ const InstrDef kRandGetState = {
 
 const InstrDef kRand2 = {
     .name = "rand2",
-    .summary = "Uniform random numbers between min and max (numbers or one value a partition), "
-               "fp32 with 24 random bits, converted to dst; from the Vector engine's XORWOW.",
+    .summary =
+        "Uniform random numbers between min and max (numbers or one value a partition), "
+        "fp32 with 24 random bits, converted to dst; from the Vector engine's XORWOW.",
     .params = kRand2Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,

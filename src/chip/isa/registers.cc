@@ -18,10 +18,10 @@ constexpr Param kMoveParams[] = {
 };
 constexpr Param kLoadParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInRegister},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kComputeTypes},
 };
 constexpr Param kStoreParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
     {"src", ParamKind::kSrc, nullptr, kInRegister},
 };
 
@@ -96,8 +96,9 @@ const InstrDef kRegisterMove = {
 
 const InstrDef kRegisterLoad = {
     .name = "register_load",
-    .summary = "Loads one element of SBUF or HBM into a register: narrower signed integers are "
-               "extended, other types keep their bits.",
+    .summary =
+        "Loads one element of SBUF or HBM into a register: narrower signed integers are "
+        "extended, other types keep their bits.",
     .params = kLoadParams,
     .engines = kSequencers,
     .default_engine = Engine::kSync,
@@ -107,8 +108,9 @@ const InstrDef kRegisterLoad = {
 
 const InstrDef kRegisterStore = {
     .name = "register_store",
-    .summary = "Stores a register to one element of SBUF or HBM; narrower elements take the low "
-               "bits.",
+    .summary =
+        "Stores a register to one element of SBUF or HBM; narrower elements take the low "
+        "bits.",
     .params = kStoreParams,
     .engines = kSequencers,
     .default_engine = Engine::kSync,

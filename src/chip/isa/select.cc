@@ -54,15 +54,14 @@ Status CheckRangeSelect(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrueTile, kDst));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kBound0, kOnTrueTile));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kBound1, kOnTrueTile));
-  for (int param : {int{kCompOp0}, int{kCompOp1}}) {
-    WT_RETURN_IF_ERROR(CheckOp(instr, param,
-                               {AluOp::kEqual, AluOp::kLess, AluOp::kLessEqual, AluOp::kGreater,
-                                AluOp::kGreaterEqual}));
+  for (int param : {kCompOp0, kCompOp1}) {
+    WT_RETURN_IF_ERROR(CheckOp(
+        instr, param,
+        {AluOp::kEqual, AluOp::kLess, AluOp::kLessEqual, AluOp::kGreater, AluOp::kGreaterEqual}));
   }
   WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
-  WT_RETURN_IF_ERROR(
-      CheckReduceCmd(instr, kReduceCmd,
-                     {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
   const Arg& on_false = ArgOf(instr, kOnFalseValue);
   if (on_false.given() && static_cast<float>(on_false.number()) != kFp32Min) {
     return KernelError(ErrorClass::kArgument,
@@ -92,11 +91,16 @@ Interval Satisfying(AluOp op, float bound, int64_t start, int64_t width) {
   const auto holds = [&](int64_t i) {
     const auto position = static_cast<float>(start + i);
     switch (op) {
-      case AluOp::kEqual: return position == bound;
-      case AluOp::kLess: return position < bound;
-      case AluOp::kLessEqual: return position <= bound;
-      case AluOp::kGreater: return position > bound;
-      default: return position >= bound;
+      case AluOp::kEqual:
+        return position == bound;
+      case AluOp::kLess:
+        return position < bound;
+      case AluOp::kLessEqual:
+        return position <= bound;
+      case AluOp::kGreater:
+        return position > bound;
+      default:
+        return position >= bound;
     }
   };
   int64_t begin = 0;
@@ -133,11 +137,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
 
 // select_reduce ---------------------------------------------------------------------------------
 
-constexpr DTypeSet kSelectTypes =
-    kNumberTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
 
 constexpr Param kSelectReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
      Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
     {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},
@@ -156,9 +159,8 @@ Status CheckSelectReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckColumn(instr, kOnFalse, kOnTrue));
   WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, kOnTrue, kPredicate));
   WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
-  WT_RETURN_IF_ERROR(
-      CheckReduceCmd(instr, kReduceCmd,
-                     {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
   return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kIdle), kReduceRes, -1,
                          kOnTrue);
 }
@@ -186,10 +188,11 @@ Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kRangeSelect = {
     .name = "range_select",
-    .summary = "Keeps element i of a partition where range_start + i satisfies both comparisons "
-               "with that partition's bounds, in fp32, and writes the least fp32 number elsewhere "
-               "(-inf once rounded to 16 bits). The maximum of the row, before rounding, goes to "
-               "the Vector accumulators and reduce_res.",
+    .summary =
+        "Keeps element i of a partition where range_start + i satisfies both comparisons "
+        "with that partition's bounds, in fp32, and writes the least fp32 number elsewhere "
+        "(-inf once rounded to 16 bits). The maximum of the row, before rounding, goes to "
+        "the Vector accumulators and reduce_res.",
     .params = kRangeSelectParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -200,9 +203,10 @@ const InstrDef kRangeSelect = {
 
 const InstrDef kSelectReduce = {
     .name = "select_reduce",
-    .summary = "on_true where the predicate is nonzero (zero with reverse_pred), on_false, a "
-               "number or one a partition, elsewhere. With a reduce_cmd the maximum of the row, "
-               "before rounding, goes to the Vector accumulators and reduce_res.",
+    .summary =
+        "on_true where the predicate is nonzero (zero with reverse_pred), on_false, a "
+        "number or one a partition, elsewhere. With a reduce_cmd the maximum of the row, "
+        "before rounding, goes to the Vector accumulators and reduce_res.",
     .params = kSelectReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,

@@ -50,7 +50,11 @@ Status ExecuteSequenceBounds(ExecuteContext& context, const Instr&) {
 
 constexpr Param kNonzeroWithCountParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kI32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kF32, DType::kI32})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kF32, DType::kI32}),
+     .partial = true},
     {"index_offset", ParamKind::kInt, "0"},
     {"padding_val", ParamKind::kInt, "-1"},
     kNameParam,
@@ -70,8 +74,7 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
   const AccessPattern& src = instr.operand(kSrc);
   std::vector<std::vector<int64_t>> rows;
   for (int64_t p = 0; p < src.partitions(); p += kCorePartitions) {
-    WT_ASSIGN_OR_RETURN(const std::vector<float> row,
-                        ReadFloats(context, kSrc, {.partition = p}));
+    WT_ASSIGN_OR_RETURN(const std::vector<float> row, ReadFloats(context, kSrc, {.partition = p}));
     std::vector<int64_t> out;
     for (size_t i = 0; i < row.size(); ++i) {
       if (row[i] != 0) out.push_back(static_cast<int64_t>(i) + IntOf(instr, kIndexOffset));
@@ -92,7 +95,11 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
 constexpr Param kTopkParams[] = {
     {"val_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kBF16})},
     {"idx_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kU32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kBF16})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kBF16}),
+     .partial = true},
     {"n", ParamKind::kInt},
     kNameParam,
 };
@@ -102,7 +109,7 @@ Status CheckTopk(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kSrc, kValDst, kIdxDst}));
   WT_RETURN_IF_ERROR(CheckPartitionMultiple(instr, kSrc, kCorePartitions));
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kValDst, kIdxDst));
-  for (int param : {int{kSrc}, int{kValDst}, int{kIdxDst}}) {
+  for (int param : {kSrc, kValDst, kIdxDst}) {
     WT_RETURN_IF_ERROR(CheckFreeDims(instr, param, 1));
   }
   WT_RETURN_IF_ERROR(CheckIntRange(instr, kN, 8, 65535));
@@ -122,9 +129,8 @@ Result<std::vector<float>> ReadSnake(ExecuteContext& context, int64_t group, int
   std::vector<float> snake(static_cast<size_t>(n));
   for (int64_t p = 0; p < std::min(n, kCorePartitions); ++p) {
     const int64_t columns = (n - p + kCorePartitions - 1) / kCorePartitions;
-    WT_ASSIGN_OR_RETURN(
-        const std::vector<float> row,
-        ReadFloats(context, topk::kSrc, {group * kCorePartitions + p, columns}));
+    WT_ASSIGN_OR_RETURN(const std::vector<float> row,
+                        ReadFloats(context, topk::kSrc, {group * kCorePartitions + p, columns}));
     for (int64_t c = 0; c < columns; ++c)
       snake[static_cast<size_t>(c * kCorePartitions + p)] = row[static_cast<size_t>(c)];
   }
@@ -177,9 +183,10 @@ Status ExecuteTopk(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kSequenceBounds = {
     .name = "sequence_bounds",
-    .summary = "For each element of a row of segment ids, where its run of equal ids begins and "
-               "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
-               "padding and get n and -1.",
+    .summary =
+        "For each element of a row of segment ids, where its run of equal ids begins and "
+        "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
+        "padding and get n and -1.",
     .params = kSequenceBoundsParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -189,9 +196,10 @@ const InstrDef kSequenceBounds = {
 
 const InstrDef kNonzeroWithCount = {
     .name = "nonzero_with_count",
-    .summary = "The indices of the nonzero elements plus index_offset, then padding_val up to the "
-               "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
-               "and written, one for each GpSimd core.",
+    .summary =
+        "The indices of the nonzero elements plus index_offset, then padding_val up to the "
+        "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
+        "and written, one for each GpSimd core.",
     .params = kNonzeroWithCountParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
@@ -202,10 +210,11 @@ const InstrDef kNonzeroWithCount = {
 
 const InstrDef kTopk = {
     .name = "topk",
-    .summary = "In every group of 16 partitions, the k largest of n elements laid out as element i "
-               "in partition i % 16, column i / 16, and their indices, in ascending order in the "
-               "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
-               "equal values the later ones are taken (our choice: not published).",
+    .summary =
+        "In every group of 16 partitions, the k largest of n elements laid out as element i "
+        "in partition i % 16, column i / 16, and their indices, in ascending order in the "
+        "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
+        "equal values the later ones are taken (our choice: not published).",
     .params = kTopkParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

@@ -18,8 +18,8 @@ constexpr uint32_t kMissing = ~0u;
 // max8 ------------------------------------------------------------------------------------------
 
 constexpr Param kMax8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -71,8 +71,8 @@ Status ExecuteMax8(ExecuteContext& context, const Instr& instr) {
 
 constexpr Param kNcFindIndex8Params[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, Types({DType::kU16, DType::kU32})},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -116,9 +116,9 @@ Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr& instr) {
 // nc_match_replace8 -----------------------------------------------------------------------------
 
 constexpr Param kNcMatchReplace8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"imm", ParamKind::kFloat},
     {"dst_idx", ParamKind::kDst, "None", kInSbuf | kInPsum,
      Types({DType::kU16, DType::kU32, DType::kI32})},
@@ -176,9 +176,10 @@ Status ExecuteNcMatchReplace8(ExecuteContext& context, const Instr& instr) {
 
 const InstrDef kMax8 = {
     .name = "max8",
-    .summary = "Finds the eight largest elements of each partition, compared as fp32, and writes "
-               "them in descending order. Equal elements count one by one; NaN is passed over "
-               "(hardware does not say).",
+    .summary =
+        "Finds the eight largest elements of each partition, compared as fp32, and writes "
+        "them in descending order. Equal elements count one by one; NaN is passed over "
+        "(hardware does not say).",
     .params = kMax8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -188,10 +189,11 @@ const InstrDef kMax8 = {
 
 const InstrDef kNcFindIndex8 = {
     .name = "nc_find_index8",
-    .summary = "For each of eight values a partition, the index of its first occurrence in data "
-               "(free dimensions flattened, compared as fp32). Slots that ask for the same value "
-               "get successive occurrences in ascending order; a value that is not there gives all "
-               "ones.",
+    .summary =
+        "For each of eight values a partition, the index of its first occurrence in data "
+        "(free dimensions flattened, compared as fp32). Slots that ask for the same value "
+        "get successive occurrences in ascending order; a value that is not there gives all "
+        "ones.",
     .params = kNcFindIndex8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
@@ -201,10 +203,11 @@ const InstrDef kNcFindIndex8 = {
 
 const InstrDef kNcMatchReplace8 = {
     .name = "nc_match_replace8",
-    .summary = "Copies data with the first occurrence of each of eight values a partition replaced "
-               "by imm, and writes to dst_idx where they were. Among slots with equal values the "
-               "earliest occurrence goes to the highest slot, the opposite of nc_find_index8; a "
-               "value that is not there gives the index all ones (our choice: not published).",
+    .summary =
+        "Copies data with the first occurrence of each of eight values a partition replaced "
+        "by imm, and writes to dst_idx where they were. Among slots with equal values the "
+        "earliest occurrence goes to the highest slot, the opposite of nc_find_index8; a "
+        "value that is not there gives the index all ones (our choice: not published).",
     .params = kNcMatchReplace8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
