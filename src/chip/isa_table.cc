@@ -7,7 +7,39 @@
 namespace wt::chip {
 
 std::span<const InstrDef* const> AllInstrs() {
-  static const std::vector<const InstrDef*> instrs = {};
+  static const std::vector<const InstrDef*> instrs = {
+      &isa::kDmaCopy,
+      &isa::kTensorCopy,
+      &isa::kMemset,
+      &isa::kTensorPartitionReduce,
+      &isa::kIota,
+      &isa::kAffineSelect,
+      &isa::kLocalGather,
+      &isa::kNcNGather,
+      &isa::kBnStats,
+      &isa::kBnAggr,
+      &isa::kNcStreamShuffle,
+      &isa::kRng,
+      &isa::kDropout,
+      &isa::kSetRngSeed,
+      &isa::kRandSetState,
+      &isa::kRandGetState,
+      &isa::kRand2,
+      &isa::kMax8,
+      &isa::kSequenceBounds,
+      &isa::kCoreBarrier,
+      &isa::kDmaCompute,
+      &isa::kRangeSelect,
+      &isa::kSelectReduce,
+      &isa::kSendrecv,
+      &isa::kRegisterMove,
+      &isa::kRegisterLoad,
+      &isa::kRegisterStore,
+      &isa::kNcFindIndex8,
+      &isa::kNcMatchReplace8,
+      &isa::kNonzeroWithCount,
+      &isa::kTopk,
+  };
   return instrs;
 }
 
