@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/home.h"
 #include "train/user_model.h"
 
 namespace wt::train {
@@ -32,7 +33,7 @@ Result<text::CorpusSpec> NamedCorpus(const std::string& name, const Places& plac
 }  // namespace
 
 Places FindPlaces() {
-  const std::string home = Environment("WINDTUNNEL_HOME", WT_SOURCE_DIR);
+  const std::string home = HomeFolder();
   return {home, Environment("WINDTUNNEL_CACHE", home + "/cache")};
 }
 
