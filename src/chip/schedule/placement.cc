@@ -50,9 +50,23 @@ void Space::Release(BufferId id) {
 }
 
 void Space::Reserve(int64_t begin, int64_t end) {
-  const BufferId buffer = NewBuffer(kNoId, begin, end - begin);
-  buffers_[buffer].live = true;
-  Occupy(begin, std::min(end, shape_.bytes), buffer);
+  end = std::min(end, shape_.bytes);
+  std::vector<std::pair<int64_t, int64_t>> gaps;  // what is neither live nor reserved
+  for (const Segment& segment : segments_) {
+    const int64_t from = std::max(begin, segment.begin), to = std::min(end, segment.end);
+    if (from >= to) continue;
+    const bool live = segment.buffer != kNoId && buffers_[segment.buffer].live;
+    if (!live) {
+      gaps.emplace_back(from, to);
+    } else if (buffers_[segment.buffer].site != kNoId) {
+      oversubscribed_ = true;  // a tile that the policy placed is there already
+    }
+  }
+  for (const auto& [from, to] : gaps) {
+    const BufferId buffer = NewBuffer(kNoId, from, to - from);
+    buffers_[buffer].live = true;
+    Occupy(from, to, buffer);
+  }
 }
 
 BufferId Space::NewBuffer(SiteId site, int64_t begin, int64_t bytes) {

@@ -64,6 +64,22 @@ struct Edge {
   bool at_issue = false;
 };
 
+// When `to` may start as far as `from` goes, whose times are known. Semaphores take time between
+// engines; DMA's own notification is part of its done_ns.
+inline double EdgeTime(const Record& from, const Record& to, bool at_issue, double semaphore_ns) {
+  if (at_issue) return from.start_ns;
+  return from.queue == to.queue || from.engine == Engine::kDma ? from.done_ns
+                                                               : from.done_ns + semaphore_ns;
+}
+
+// Tells `to` that `from` lets it start at `time`.
+inline void Hold(Record& to, Number from, double time, Wait wait) {
+  if (time <= to.ready_ns) return;
+  to.ready_ns = time;
+  to.waited_for = from;
+  to.wait = wait;
+}
+
 class EdgePool {
  public:
   void Push(uint32_t& head, Edge edge) {

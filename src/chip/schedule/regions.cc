@@ -98,7 +98,8 @@ void RegionPool::ReadRest(RegionList& list, RegionList old_head, const Box& box,
   }
 }
 
-void RegionPool::Prune(RegionList& list, Number oldest) {
+size_t RegionPool::Prune(RegionList& list, Number oldest) {
+  size_t left = 0;
   uint32_t* link = &list;
   while (*link != ~0u) {
     const uint32_t at = *link;
@@ -108,6 +109,7 @@ void RegionPool::Prune(RegionList& list, Number oldest) {
       const uint32_t old = *reader;
       if (readers_[old].number >= oldest) {
         reader = &readers_[old].next;
+        ++left;
         continue;
       }
       *reader = readers_[old].next;
@@ -117,11 +119,13 @@ void RegionPool::Prune(RegionList& list, Number oldest) {
     const bool written = region.writer != kNobody && region.writer >= oldest;
     if (written || region.readers != ~0u) {
       link = &region.next;
+      ++left;
     } else {
       *link = region.next;
       FreeRegion(at);
     }
   }
+  return left;
 }
 
 void RegionPool::CopyInto(RegionList& to, RegionList from, int64_t window_begin, int64_t window_end,

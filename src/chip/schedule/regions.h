@@ -51,8 +51,8 @@ class RegionPool {
   template <class Visit>
   void Write(RegionList& list, const Box& box, Number number, uint32_t owner, const Visit& visit);
 
-  // Drops boxes whose writer and readers are all older than `oldest`.
-  void Prune(RegionList& list, Number oldest);
+  // Drops readers older than `oldest`, and boxes whose writer is too; gives how much is left.
+  size_t Prune(RegionList& list, Number oldest);
   // Adds to `to` what `from` says of the bytes in the window, shifted by `shift` bytes.
   void CopyInto(RegionList& to, RegionList from, int64_t window_begin, int64_t window_end,
                 int64_t shift);
