@@ -66,6 +66,20 @@ struct F16 {
 };
 static_assert(sizeof(F16) == 2);
 
+// A float32 with the 10 mantissa bits of TF32.
+float RoundToTF32(float value);
+
+// The 8-bit kinds, by their bits. Values beyond the largest finite one become infinity where the
+// kind has it, else NaN, as ml_dtypes does.
+float DecodeF8E4M3(uint8_t bits);
+float DecodeF8E4M3FN(uint8_t bits);
+float DecodeF8E5M2(uint8_t bits);
+float DecodeF8E8M0(uint8_t bits);
+uint8_t EncodeF8E4M3(float value);
+uint8_t EncodeF8E4M3FN(float value);
+uint8_t EncodeF8E5M2(float value);
+uint8_t EncodeF8E8M0(float value);  // the nearest power of two, in the exponent; NaN when negative
+
 template <class T>
 struct DTypeOf;
 template <>

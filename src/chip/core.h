@@ -3,8 +3,10 @@
 // checks).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "chip/error_class.h"
@@ -70,24 +72,35 @@ class Core {
   // values.
   Result<Tensor*> AllocateFrom(const TensorSpec& spec, const void* bytes);
 
-  // Checks, executes, observes. Sets instr.number. On failure nothing was written.
+  // Completes (legality.h), checks, executes, observes. Sets instr.number. On failure nothing was
+  // written, and the message ends with the place in the kernel. May block where cores meet.
   Status Issue(Instr& instr);
 
   void AddObserver(CoreObserver* observer) { observers_.push_back(observer); }
   uint64_t num_instructions() const { return num_instructions_; }
+  // The kernel has ended on this core; the other one no longer waits for it. The destructor does
+  // so too.
+  void End();
   // The value of a 32-bit register or of a [1, 1] tensor, for run-time loops and dynamic offsets.
   Result<int64_t> ReadScalar(const AccessPattern& pattern);
 
  private:
+  Status Check(Instr& instr);
+  Status CheckSpec(const TensorSpec& spec) const;
+  Result<std::shared_ptr<Tensor>> MakeTensor(const TensorSpec& spec);
+  void PlaceAt(Tensor& tensor, const Address& address);
+  std::string AtSource(SourceId source) const;
+
   std::shared_ptr<const Machine> machine_;
   CoreOptions options_;
   int rank_;
   std::shared_ptr<Hbm> hbm_;
   std::shared_ptr<SourceTable> sources_;
+  TensorId next_tensor_;
   std::unique_ptr<ExecuteState> state_;
   std::vector<CoreObserver*> observers_;
-  std::unordered_map<TensorId, std::unique_ptr<Tensor>> tensors_;
-  TensorId next_tensor_ = 0;
+  std::unordered_map<TensorId, std::shared_ptr<Tensor>> tensors_;
+  std::array<std::shared_ptr<void>, 2> physical_;  // SBUF and PSUM: what addressed tensors lie in
   uint64_t num_instructions_ = 0;
 };
 

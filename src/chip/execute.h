@@ -5,14 +5,15 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "chip/core.h"
+#include "chip/rows.h"
 
 namespace wt::chip {
 
-// What outlives an instruction on one core: PSUM accumulation groups, engine accumulators, random
-// state.
+// What outlives an instruction on one core: engine accumulators, random state, scratch memory.
 class ExecuteState {
  public:
   explicit ExecuteState(uint64_t seed);
@@ -24,11 +25,17 @@ class ExecuteState {
   // Random state per engine kind and partition: six words, as XORWOW on GpSimd (chip.md 8).
   std::array<std::array<uint32_t, 6>, 128> gpsimd_random{};
   std::array<uint32_t, 128> vector_random{};
+
+  Arena scratch;  // emptied before each instruction
 };
 
 class ExecuteContext {
  public:
   ExecuteContext(Core& core, const Instr& instr) : core_(core), instr_(instr) {}
+
+  // Applies dynamic offsets and checks what depends on them: bounds, and that everything read was
+  // written. Called once, before the row's execute.
+  Status Prepare();
 
   Core& core() { return core_; }
   const Machine& machine() const { return core_.machine(); }
@@ -37,12 +44,16 @@ class ExecuteContext {
   bool precise_fp() const { return core_.options().precise_fp; }
   // "tensor_scalar: operand0", for messages.
   std::string OperandName(int param) const;
+  // Where the operand really lies, dynamic offsets applied.
+  const Walk& walk(int param) const { return walks_[static_cast<size_t>(index(param))]; }
+  // The k-th operand of a kSrcs parameter.
+  const Walk& walk(int param, int k) const { return walks_[static_cast<size_t>(index(param) + k)]; }
 
   // The operand as dense [partitions, free_elements], whole: simple, for instructions that no
-  // kernel's time hangs on. Uninitialised bytes are an error. Dynamic offsets are applied.
+  // kernel's time hangs on.
   Result<std::vector<float>> ReadFloats(int param);
-  Result<std::vector<int64_t>> ReadInts(
-      int param);  // integer dtypes exactly; floats truncated toward zero
+  // Integer dtypes exactly; floats truncated toward zero.
+  Result<std::vector<int64_t>> ReadInts(int param);
   Result<std::vector<uint32_t>> ReadBits(int param);  // raw bits, zero-extended
   // Writes all of it, rounding to the operand's dtype (nearest even; floats to integers: nearest
   // even, saturating). Marks the bytes as written.
@@ -52,9 +63,28 @@ class ExecuteContext {
   // A [P, 1] operand or a number: one value a partition (kSrcOrFloat parameters).
   Result<std::vector<float>> ReadScalars(int param, int64_t partitions);
 
+  // The operand row by row, for hot loops (rows.h). A reader never sees what this instruction
+  // writes. Bytes of an operand to write count as written from here on.
+  FloatReader Floats(int param);
+  FloatWriter FloatsOut(int param);
+  // How the operand meets those that the instruction writes.
+  Overlap OverlapOf(int param) const;
+  // One value a partition, valid for this instruction.
+  const float* Scalars(int param, int64_t partitions);
+
  private:
+  int64_t index(int param) const { return instr_.args[static_cast<size_t>(param)].i; }
+  Status ApplyDynamic(const Dynamic& dynamic);
+  Status CheckReads() const;
+
   Core& core_;
   const Instr& instr_;
+  std::vector<Walk> walks_;  // by operand
 };
+
+// Marks the bytes of a walk as written; rows that a dynamic offset skips stay as they are.
+void MarkWritten(const Walk& walk, Writer writer = Writer::kEngine);
+// The same without the rows that `source` skips.
+void MarkWrittenWhereRead(const Walk& walk, const Walk& source);
 
 }  // namespace wt::chip

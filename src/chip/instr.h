@@ -85,6 +85,16 @@ struct Instr {
   const AccessPattern& operand(int param) const {
     return operands[static_cast<size_t>(args[static_cast<size_t>(param)].i)];
   }
+  // A named value: name_of<AluOp>(kOp); `fallback` when the kernel did not give it.
+  template <class E>
+  E name_of(int param, E fallback = {}) const {
+    const Arg& arg = args[static_cast<size_t>(param)];
+    return arg.given() ? static_cast<E>(arg.i) : fallback;
+  }
+  bool flag(int param) const { return has(param) && args[static_cast<size_t>(param)].i != 0; }
+  bool is_operand(int param) const {
+    return args[static_cast<size_t>(param)].kind == Arg::kOperand;
+  }
   bool has(int param) const { return args[static_cast<size_t>(param)].given(); }
   std::span<const int64_t> ints_of(int param) const {
     const Arg& arg = args[static_cast<size_t>(param)];

@@ -7,7 +7,11 @@
 namespace wt::chip {
 
 std::span<const InstrDef* const> AllInstrs() {
-  static const std::vector<const InstrDef*> instrs = {};
+  static const std::vector<const InstrDef*> instrs = {
+      &isa::kDmaCopy,
+      &isa::kTensorCopy,
+      &isa::kMemset,
+  };
   return instrs;
 }
 

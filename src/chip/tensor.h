@@ -26,7 +26,7 @@ struct Address {
   int64_t byte = 0;  // within the partition
 };
 
-class Shadow;  // shadow.h: which bytes have been written
+struct Shadow;  // shadow.h: which bytes have been written
 
 // Bytes are laid out as [partitions, partition_bytes]; an HBM tensor has one "partition". The bytes
 // of tensors with an address lie inside the core's physical memory, so that tensors at overlapping

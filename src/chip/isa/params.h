@@ -6,19 +6,19 @@
 namespace wt::chip::isa {
 
 namespace dma_copy {
-enum Param { kDst, kSrc, kPriority, kOobMode, kDgeMode, kEngine, kName };
+enum : int { kDst, kSrc, kPriority, kOobMode, kDgeMode, kEngine, kName };
 }
 namespace tensor_copy {
-enum Param { kDst, kSrc, kEngine, kName };
+enum : int { kDst, kSrc, kEngine, kName };
 }
 namespace memset {
-enum Param { kDst, kValue, kEngine, kName };
+enum : int { kDst, kValue, kEngine, kName };
 }
 namespace tensor_copy_predicated {
-enum Param { kDst, kSrc, kPredicate, kReversePred, kName };
+enum : int { kDst, kSrc, kPredicate, kReversePred, kName };
 }
 namespace nc_matmul {
-enum Param {
+enum : int {
   kDst,
   kStationary,
   kMoving,
@@ -33,7 +33,7 @@ enum Param {
 };
 }
 namespace nc_matmul_mx {
-enum Param {
+enum : int {
   kDst,
   kStationary,
   kMoving,
@@ -46,34 +46,34 @@ enum Param {
 };
 }
 namespace nc_transpose {
-enum Param { kDst, kData, kEngine, kName };
+enum : int { kDst, kData, kEngine, kName };
 }
 namespace dma_transpose {
-enum Param { kDst, kSrc, kAxes, kPriority, kDgeMode, kOobMode, kName };
+enum : int { kDst, kSrc, kAxes, kPriority, kDgeMode, kOobMode, kName };
 }
 namespace tensor_tensor {
-enum Param { kDst, kData1, kData2, kOp, kEngine, kName };
+enum : int { kDst, kData1, kData2, kOp, kEngine, kName };
 }
 namespace tensor_scalar {
-enum Param { kDst, kData, kOp0, kOperand0, kReverse0, kOp1, kOperand1, kReverse1, kEngine, kName };
+enum : int { kDst, kData, kOp0, kOperand0, kReverse0, kOp1, kOperand1, kReverse1, kEngine, kName };
 }
 namespace tensor_reduce {
-enum Param { kDst, kOp, kData, kAxis, kNegate, kKeepdims, kName };
+enum : int { kDst, kOp, kData, kAxis, kNegate, kKeepdims, kName };
 }
 namespace tensor_partition_reduce {
-enum Param { kDst, kOp, kData, kName };
+enum : int { kDst, kOp, kData, kName };
 }
 namespace tensor_scalar_cumulative {
-enum Param { kDst, kSrc, kOp0, kOp1, kImm0, kImm1, kReduceCmd, kName };
+enum : int { kDst, kSrc, kOp0, kOp1, kImm0, kImm1, kReduceCmd, kName };
 }
 namespace activation {
-enum Param { kDst, kOp, kData, kBias, kScale, kReduceOp, kReduceRes, kReduceCmd, kName };
+enum : int { kDst, kOp, kData, kBias, kScale, kReduceOp, kReduceRes, kReduceCmd, kName };
 }
 namespace activation_reduce {
-enum Param { kDst, kOp, kData, kReduceOp, kReduceRes, kBias, kScale, kName };
+enum : int { kDst, kOp, kData, kReduceOp, kReduceRes, kBias, kScale, kName };
 }
 namespace activate2 {
-enum Param {
+enum : int {
   kDst,
   kOp,
   kData,
@@ -91,10 +91,10 @@ enum Param {
 };
 }
 namespace iota {
-enum Param { kDst, kPattern, kOffset, kChannelMultiplier, kName };
+enum : int { kDst, kPattern, kOffset, kChannelMultiplier, kName };
 }
 namespace affine_select {
-enum Param {
+enum : int {
   kDst,
   kPattern,
   kChannelMultiplier,
@@ -106,58 +106,58 @@ enum Param {
 };
 }
 namespace local_gather {
-enum Param { kDst, kSrcBuffer, kIndex, kNumElemPerIdx, kNumValidIndices, kName };
+enum : int { kDst, kSrcBuffer, kIndex, kNumElemPerIdx, kNumValidIndices, kName };
 }
 namespace nc_n_gather {
-enum Param { kDst, kData, kIndices, kName };
+enum : int { kDst, kData, kIndices, kName };
 }
 namespace bn_stats {
-enum Param { kDst, kData, kName };
+enum : int { kDst, kData, kName };
 }
 namespace bn_aggr {
-enum Param { kDst, kData, kName };
+enum : int { kDst, kData, kName };
 }
 namespace tensor_tensor_scan {
-enum Param { kDst, kData0, kData1, kInitial, kOp0, kOp1, kReverse0, kReverse1, kName };
+enum : int { kDst, kData0, kData1, kInitial, kOp0, kOp1, kReverse0, kReverse1, kName };
 }
 namespace nc_stream_shuffle {
-enum Param { kDst, kSrc, kShuffleMask, kName };
+enum : int { kDst, kSrc, kShuffleMask, kName };
 }
 namespace rng {
-enum Param { kDst, kEngine, kName };
+enum : int { kDst, kEngine, kName };
 }
 namespace dropout {
-enum Param { kDst, kData, kProb, kName };
+enum : int { kDst, kData, kProb, kName };
 }
 namespace set_rng_seed {
-enum Param { kSrcSeeds, kName };
+enum : int { kSrcSeeds, kName };
 }
 namespace rand_set_state {
-enum Param { kSrcSeeds, kEngine, kName };
+enum : int { kSrcSeeds, kEngine, kName };
 }
 namespace rand_get_state {
-enum Param { kDst, kEngine, kName };
+enum : int { kDst, kEngine, kName };
 }
 namespace rand2 {
-enum Param { kDst, kMin, kMax, kName };
+enum : int { kDst, kMin, kMax, kName };
 }
 namespace exponential {
-enum Param { kDst, kSrc, kMaxValue, kReduceRes, kReduceCmd, kReduceInit, kName };
+enum : int { kDst, kSrc, kMaxValue, kReduceRes, kReduceCmd, kReduceInit, kName };
 }
 namespace reciprocal {
-enum Param { kDst, kData, kName };
+enum : int { kDst, kData, kName };
 }
 namespace max8 {
-enum Param { kDst, kSrc, kName };
+enum : int { kDst, kSrc, kName };
 }
 namespace sequence_bounds {
-enum Param { kDst, kSegmentIds, kName };
+enum : int { kDst, kSegmentIds, kName };
 }
 namespace scalar_tensor_tensor {
-enum Param { kDst, kData, kOp0, kOperand0, kOp1, kOperand1, kReverse0, kReverse1, kName };
+enum : int { kDst, kData, kOp0, kOperand0, kOp1, kOperand1, kReverse0, kReverse1, kName };
 }
 namespace tensor_scalar_reduce {
-enum Param {
+enum : int {
   kDst,
   kData,
   kOp0,
@@ -172,16 +172,16 @@ enum Param {
 };
 }
 namespace core_barrier {
-enum Param { kData, kCores, kEngine, kName };
+enum : int { kData, kCores, kEngine, kName };
 }
 namespace dma_compute {
-enum Param { kDst, kSrcs, kReduceOp, kScales, kUniqueIndices, kOobMode, kName };
+enum : int { kDst, kSrcs, kReduceOp, kScales, kUniqueIndices, kOobMode, kName };
 }
 namespace quantize_mx {
-enum Param { kDst, kSrc, kDstScale, kName };
+enum : int { kDst, kSrc, kDstScale, kName };
 }
 namespace range_select {
-enum Param {
+enum : int {
   kDst,
   kOnTrueTile,
   kCompOp0,
@@ -197,7 +197,7 @@ enum Param {
 };
 }
 namespace select_reduce {
-enum Param {
+enum : int {
   kDst,
   kPredicate,
   kOnTrue,
@@ -210,28 +210,28 @@ enum Param {
 };
 }
 namespace sendrecv {
-enum Param { kSrc, kDst, kSendToRank, kRecvFromRank, kPipeId, kDmaEngine, kName };
+enum : int { kSrc, kDst, kSendToRank, kRecvFromRank, kPipeId, kDmaEngine, kName };
 }
 namespace register_move {
-enum Param { kDst, kSrc };
+enum : int { kDst, kSrc };
 }
 namespace register_load {
-enum Param { kDst, kSrc };
+enum : int { kDst, kSrc };
 }
 namespace register_store {
-enum Param { kDst, kSrc };
+enum : int { kDst, kSrc };
 }
 namespace nc_find_index8 {
-enum Param { kDst, kData, kVals, kName };
+enum : int { kDst, kData, kVals, kName };
 }
 namespace nc_match_replace8 {
-enum Param { kDst, kData, kVals, kImm, kDstIdx, kName };
+enum : int { kDst, kData, kVals, kImm, kDstIdx, kName };
 }
 namespace nonzero_with_count {
-enum Param { kDst, kSrc, kIndexOffset, kPaddingVal, kName };
+enum : int { kDst, kSrc, kIndexOffset, kPaddingVal, kName };
 }
 namespace topk {
-enum Param { kValDst, kIdxDst, kSrc, kN, kName };
+enum : int { kValDst, kIdxDst, kSrc, kN, kName };
 }
 
 }  // namespace wt::chip::isa

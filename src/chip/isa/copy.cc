@@ -1,0 +1,121 @@
+// tensor_copy and memset: moves within the on-chip memories.
+#include <cmath>
+
+#include "chip/bytes.h"
+#include "chip/convert.h"
+#include "chip/error_class.h"
+#include "chip/execute.h"
+#include "chip/isa/rows.h"
+#include "chip/legality.h"
+
+namespace wt::chip::isa {
+namespace {
+
+namespace tc = tensor_copy;
+
+constexpr Param kTensorCopyParams[] = {
+    {"dst", ParamKind::kDst},
+    {"src", ParamKind::kSrc},
+    {"engine", ParamKind::kEngine, "unknown", 0},
+    {"name", ParamKind::kString, "None", 0},
+};
+
+Status CheckTensorCopy(const Machine& machine, const Instr& instr) {
+  if (instr.engine == Engine::kScalar && machine.generation == Generation::kGen2)
+    return KernelError(
+        ErrorClass::kEngine,
+        "tensor_copy: the scalar engine of {} cannot execute it; use activation with "
+        "op=copy",
+        machine.name);
+  const DType from = instr.operand(tc::kSrc).dtype, to = instr.operand(tc::kDst).dtype;
+  if (from != to && (!Has(kComputeTypes, from) || !Has(kComputeTypes, to)))
+    return KernelError(ErrorClass::kDtype, "tensor_copy: {} cannot be converted to {}",
+                       DTypeName(from), DTypeName(to));
+  return CheckSameSize(instr, tc::kDst, tc::kSrc);
+}
+
+Status ExecuteTensorCopy(ExecuteContext& context, const Instr&) {
+  const Walk& from = context.walk(tc::kSrc);
+  const Walk& to = context.walk(tc::kDst);
+  if (from.pattern.dtype == to.pattern.dtype) {
+    CopyRows(to, from, context.OverlapOf(tc::kSrc));
+    MarkWritten(to);
+    return {};
+  }
+  FloatReader in = context.Floats(tc::kSrc);
+  FloatWriter out = context.FloatsOut(tc::kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    const float* row = in.Row(p);
+    std::copy_n(row, to.row_elements(), out.Row(p));
+    out.Done(p);
+  }
+  return {};
+}
+
+namespace ms = memset;
+
+constexpr Param kMemsetParams[] = {
+    {"dst", ParamKind::kDst},
+    {"value", ParamKind::kFloat},
+    {"engine", ParamKind::kEngine, "unknown", 0},
+    {"name", ParamKind::kString, "None", 0},
+};
+
+Status CheckMemset(const Machine&, const Instr& instr) {
+  const Arg& value = instr.args[ms::kValue];
+  const DType dtype = instr.operand(ms::kDst).dtype;
+  if (IsInteger(dtype) && value.kind == Arg::kFloat && value.f != std::floor(value.f))
+    return KernelError(ErrorClass::kDtype, "memset: value {} does not fit dst, which is {}",
+                       value.f, DTypeName(dtype));
+  if (Has(kPackedTypes, dtype) && value.number() != 0)
+    return KernelError(ErrorClass::kDtype, "memset: value {}; {} takes only 0", value.number(),
+                       DTypeName(dtype));
+  return {};
+}
+
+Status ExecuteMemset(ExecuteContext& context, const Instr& instr) {
+  const Walk& to = context.walk(ms::kDst);
+  const Arg& value = instr.args[ms::kValue];
+  const DType dtype = to.pattern.dtype;
+  std::vector<std::byte> row(static_cast<size_t>(to.row_elements() * DTypeBytes(dtype)));
+  const float number = static_cast<float>(value.number());
+  const int64_t integer = value.kind == Arg::kFloat ? static_cast<int64_t>(value.f) : value.i;
+  if (IsInteger(dtype)) {
+    StoreInts(dtype, row.data(), 1, 1, &integer);
+  } else {
+    StoreFloats(dtype, row.data(), 1, 1, &number);
+  }
+  for (size_t i = static_cast<size_t>(DTypeBytes(dtype)); i < row.size(); ++i)
+    row[i] = row[i - static_cast<size_t>(DTypeBytes(dtype))];
+  FillRows(to, row.data());
+  MarkWritten(to);
+  return {};
+}
+
+}  // namespace
+
+const InstrDef kTensorCopy = {
+    .name = "tensor_copy",
+    .summary =
+        "Copies a tile within SBUF and PSUM. The same bits when both element types are equal; "
+        "otherwise through fp32, rounded to the type of dst.",
+    .params = kTensorCopyParams,
+    .engines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd},
+    .default_engine = Engine::kUnknown,
+    .check = CheckTensorCopy,
+    .execute = ExecuteTensorCopy,
+    .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
+};
+
+const InstrDef kMemset = {
+    .name = "memset",
+    .summary = "Fills a tile with one constant.",
+    .params = kMemsetParams,
+    .engines = {Engine::kVector, Engine::kGpSimd},
+    .default_engine = Engine::kUnknown,
+    .check = CheckMemset,
+    .execute = ExecuteMemset,
+    .cost_rule = "memset by element type",
+};
+
+}  // namespace wt::chip::isa

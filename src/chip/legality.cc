@@ -1,0 +1,262 @@
+#include "chip/legality.h"
+
+#include "chip/error_class.h"
+
+namespace wt::chip {
+namespace {
+
+bool IsOperandKind(ParamKind kind) {
+  return kind == ParamKind::kDst || kind == ParamKind::kDstRead || kind == ParamKind::kSrc ||
+         kind == ParamKind::kSrcOrFloat || kind == ParamKind::kSrcs;
+}
+
+Role RoleOf(ParamKind kind) {
+  if (kind == ParamKind::kDst) return Role::kWrite;
+  return kind == ParamKind::kDstRead ? Role::kReadWrite : Role::kRead;
+}
+
+// What a message calls the kind of value that a parameter takes.
+const char* Expected(ParamKind kind) {
+  switch (kind) {
+    case ParamKind::kDst:
+    case ParamKind::kDstRead:
+    case ParamKind::kSrc:
+      return "a tensor";
+    case ParamKind::kSrcOrFloat:
+      return "a number or a [P, 1] tensor";
+    case ParamKind::kSrcs:
+      return "a tuple of tensors";
+    case ParamKind::kFloat:
+    case ParamKind::kInt:
+      return "a number";
+    case ParamKind::kBool:
+      return "True or False";
+    case ParamKind::kInts:
+    case ParamKind::kPattern:
+    case ParamKind::kFloats:
+      return "a tuple of numbers";
+    case ParamKind::kString:
+      return "a string";
+    default:
+      return "a name from nki.language or nki.isa";
+  }
+}
+
+bool KindFits(ParamKind kind, Arg::Kind given) {
+  switch (kind) {
+    case ParamKind::kDst:
+    case ParamKind::kDstRead:
+    case ParamKind::kSrc:
+      return given == Arg::kOperand;
+    case ParamKind::kSrcOrFloat:
+      return given == Arg::kOperand || given == Arg::kFloat || given == Arg::kInt ||
+             given == Arg::kBool;
+    case ParamKind::kSrcs:
+      return given == Arg::kOperands;
+    case ParamKind::kFloat:
+      return given == Arg::kFloat || given == Arg::kInt || given == Arg::kBool;
+    case ParamKind::kInt:
+      return given == Arg::kInt || given == Arg::kBool;
+    case ParamKind::kBool:
+      return given == Arg::kBool || given == Arg::kInt;
+    case ParamKind::kInts:
+    case ParamKind::kPattern:
+    case ParamKind::kFloats:
+      return given == Arg::kInts || given == Arg::kInt;
+    case ParamKind::kString:
+      return true;
+    default:
+      return given == Arg::kName;
+  }
+}
+
+Status CheckGiven(const InstrDef& def, const Param& param, const Arg& arg) {
+  if (!arg.given()) {
+    if (param.default_value) return {};
+    return KernelError(ErrorClass::kArgument, "{}: {} is missing; expected {}", def.name,
+                       param.name, Expected(param.kind));
+  }
+  if (KindFits(param.kind, arg.kind)) return {};
+  return KernelError(ErrorClass::kArgument, "{}: {} is of the wrong kind; expected {}", def.name,
+                     param.name, Expected(param.kind));
+}
+
+uint8_t MemoryBit(Memory memory) { return static_cast<uint8_t>(1u << int(memory)); }
+
+std::string MemoryList(uint8_t memories) {
+  std::string text;
+  for (Memory memory : {Memory::kSbuf, Memory::kPsum, Memory::kHbm, Memory::kRegister}) {
+    if (memories & MemoryBit(memory))
+      text += (text.empty() ? "" : ", ") + std::string(MemoryName(memory));
+  }
+  return text;
+}
+
+std::string TypeList(DTypeSet types) {
+  std::string text;
+  for (int i = 0; i < kNumDTypes; ++i) {
+    if (types >> i & 1) text += (text.empty() ? "" : ", ") + std::string(DTypeName(DType(i)));
+  }
+  return text;
+}
+
+Status CheckMemoryAndType(const InstrDef& def, const Param& param, const AccessPattern& pattern) {
+  const Tensor& tensor = *pattern.tensor;
+  const Memory memory = tensor.is_register ? Memory::kRegister : tensor.memory;
+  if (!(param.memories & MemoryBit(memory)))
+    return KernelError(ErrorClass::kMemory, "{}: {} is in {}; expected one of: {}", def.name,
+                       param.name, MemoryName(memory), MemoryList(param.memories));
+  if (!(param.dtypes >> int(pattern.dtype) & 1))
+    return KernelError(ErrorClass::kDtype, "{}: {} is {}; expected one of: {}", def.name,
+                       param.name, DTypeName(pattern.dtype), TypeList(param.dtypes));
+  return {};
+}
+
+bool IsDma(const InstrDef& def) { return def.engines.has(Engine::kDma); }
+
+// Hardware addresses partitions in quarters: chip.md 3.1.
+Status CheckStartPartition(const std::string& name, const AccessPattern& pattern) {
+  const Tensor& tensor = *pattern.tensor;
+  const int start = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
+  const int64_t span = pattern.dims[0].step == 0 ? 1 : pattern.partitions();
+  const bool fits = span > 64 ? start == 0 : span > 32 ? start % 64 == 0 : start % 32 == 0;
+  if (fits) return {};
+  return KernelError(ErrorClass::kPartitions,
+                     "{} starts at partition {} and spans {}; expected a start of {}", name, start,
+                     span,
+                     span > 64   ? "0"
+                     : span > 32 ? "0 or 64"
+                                 : "0, 32, 64 or 96");
+}
+
+Status CheckOnChip(const Machine& machine, const std::string& name, const AccessPattern& pattern,
+                   bool dma) {
+  if (pattern.partitions() > machine.partitions)
+    return KernelError(ErrorClass::kPartitions, "{} spans {} partitions; there are {}: split it",
+                       name, pattern.partitions(), machine.partitions);
+  if (dma) return {};
+  WT_RETURN_IF_ERROR(CheckStartPartition(name, pattern));
+  if (const int dims = pattern.Merged().num_dims - 1; dims > machine.max_free_dims)
+    return KernelError(ErrorClass::kFreeSize,
+                       "{} walks {} free dimensions; expected at most {}: split it", name, dims,
+                       machine.max_free_dims);
+  const int64_t most = pattern.tensor->memory == Memory::kPsum ? machine.max_psum_elements
+                                                               : machine.max_sbuf_elements;
+  if (pattern.free_elements() > most)
+    return KernelError(ErrorClass::kFreeSize,
+                       "{} has {} elements a partition; expected at most {}: split it", name,
+                       pattern.free_elements(), most);
+  return {};
+}
+
+const Dynamic* DynamicOf(const Instr& instr, int64_t operand) {
+  for (const Dynamic& dynamic : instr.dynamics) {
+    if (dynamic.operand == operand) return &dynamic;
+  }
+  return nullptr;
+}
+
+Status CheckOperand(const Machine& machine, const Instr& instr, const Param& param,
+                    int64_t operand) {
+  const AccessPattern& pattern = instr.operands[static_cast<size_t>(operand)];
+  WT_RETURN_IF_ERROR(CheckMemoryAndType(*instr.def, param, pattern));
+  const std::string name = fmt::format("{}: {}", instr.def->name, param.name);
+  if (pattern.on_chip()) WT_RETURN_IF_ERROR(CheckOnChip(machine, name, pattern, IsDma(*instr.def)));
+  if (DynamicOf(instr, operand)) return {};  // when it runs
+  return CheckBounds(pattern, name);
+}
+
+Status CheckEngine(const Instr& instr) {
+  const InstrDef& def = *instr.def;
+  if (instr.engine == Engine::kUnknown) return {};
+  if (!def.engines.has(instr.engine))
+    return KernelError(ErrorClass::kEngine, "{}: the {} engine cannot execute it", def.name,
+                       EngineName(instr.engine));
+  if (instr.engine == Engine::kGpSimd && AnyInPsum(instr))
+    return KernelError(ErrorClass::kMemory, "{}: the gpsimd engine cannot reach PSUM", def.name);
+  return {};
+}
+
+}  // namespace
+
+bool AnyInPsum(const Instr& instr) {
+  for (const AccessPattern& pattern : instr.operands) {
+    if (pattern.tensor->memory == Memory::kPsum) return true;
+  }
+  return false;
+}
+
+void CompleteInstr(Instr& instr) {
+  const InstrDef& def = *instr.def;
+  instr.roles.assign(instr.operands.size(), Role::kIndex);
+  for (size_t i = 0; i < def.params.size(); ++i) {
+    const Param& param = def.params[i];
+    const Arg& arg = instr.args[i];
+    if (param.kind == ParamKind::kEngine && arg.kind == Arg::kName && !IsDma(def))
+      instr.engine = static_cast<Engine>(arg.i);
+    if (!IsOperandKind(param.kind)) continue;
+    const int64_t count = arg.kind == Arg::kOperand    ? 1
+                          : arg.kind == Arg::kOperands ? arg.count
+                                                       : 0;
+    for (int64_t k = 0; k < count; ++k)
+      instr.roles[static_cast<size_t>(arg.i + k)] = RoleOf(param.kind);
+  }
+}
+
+Status CheckInstr(const Machine& machine, const Instr& instr) {
+  const InstrDef& def = *instr.def;
+  if (machine.generation < def.since)
+    return KernelError(ErrorClass::kGeneration,
+                       "{}: {} does not have it; it came with generation {}", def.name,
+                       machine.name, int(def.since));
+  for (size_t i = 0; i < def.params.size(); ++i) {
+    const Param& param = def.params[i];
+    const Arg& arg = instr.args[i];
+    WT_RETURN_IF_ERROR(CheckGiven(def, param, arg));
+    const int64_t count = arg.kind == Arg::kOperand    ? 1
+                          : arg.kind == Arg::kOperands ? arg.count
+                                                       : 0;
+    for (int64_t k = 0; k < count; ++k)
+      WT_RETURN_IF_ERROR(CheckOperand(machine, instr, param, arg.i + k));
+  }
+  WT_RETURN_IF_ERROR(CheckEngine(instr));
+  return def.check ? def.check(machine, instr) : Status();
+}
+
+std::string OperandName(const Instr& instr, int param) {
+  return fmt::format("{}: {}", instr.def->name, instr.def->params[static_cast<size_t>(param)].name);
+}
+
+Status CheckSameSize(const Instr& instr, int a, int b) {
+  const AccessPattern& x = instr.operand(a);
+  const AccessPattern& y = instr.operand(b);
+  if (x.partitions() == y.partitions() && x.free_elements() == y.free_elements()) return {};
+  return KernelError(ErrorClass::kShape,
+                     "{} has {} partitions of {} elements, {} has {} of {}; they must be equal",
+                     OperandName(instr, a), x.partitions(), x.free_elements(),
+                     instr.def->params[static_cast<size_t>(b)].name, y.partitions(),
+                     y.free_elements());
+}
+
+Status CheckColumn(const Instr& instr, int param, int of) {
+  if (instr.args[static_cast<size_t>(param)].kind != Arg::kOperand) return {};
+  const AccessPattern& column = instr.operand(param);
+  const int64_t partitions = instr.operand(of).partitions();
+  if (column.partitions() == partitions && column.free_elements() == 1) return {};
+  return KernelError(ErrorClass::kShape, "{} is [{}, {}]; expected a number or [{}, 1]",
+                     OperandName(instr, param), column.partitions(), column.free_elements(),
+                     partitions);
+}
+
+Status CheckNotBothPsum(const Instr& instr, int a, int b) {
+  const auto in_psum = [&](int param) {
+    return instr.args[static_cast<size_t>(param)].kind == Arg::kOperand &&
+           instr.operand(param).tensor->memory == Memory::kPsum;
+  };
+  if (!in_psum(a) || !in_psum(b)) return {};
+  return KernelError(ErrorClass::kMemory,
+                     "{} and {} are both in psum; at most one may be: copy one to SBUF",
+                     OperandName(instr, a), instr.def->params[static_cast<size_t>(b)].name);
+}
+
+}  // namespace wt::chip
