@@ -39,7 +39,7 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
   return best;
 }
 
-std::vector<std::string> Split(std::string_view text, char separator) {
+std::vector<std::string> SplitText(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (size_t at = 0;;) {
     const size_t next = text.find(separator, at);

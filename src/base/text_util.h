@@ -18,7 +18,7 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 
 // The parts between separators; one empty part for an empty text.
-std::vector<std::string> Split(std::string_view text, char separator);
+std::vector<std::string> SplitText(std::string_view text, char separator);
 
 // "90s", "30m", "4h", "1.5h", "250ms" or a bare number of seconds, in seconds. Requires a positive
 // value.

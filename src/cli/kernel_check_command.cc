@@ -54,7 +54,7 @@ std::string WithDType(const std::string& arg, const std::string& dtype) {
 
 // The arguments with those of `shapes` ("x=256x512,gain=1x512") in place of their namesakes.
 std::vector<std::string> WithShapes(std::vector<std::string> args, const std::string& shapes) {
-  for (const std::string& item : Split(shapes, ',')) {
+  for (const std::string& item : SplitText(shapes, ',')) {
     const std::string name = item.substr(0, item.find('=') + 1);
     const auto old = std::find_if(args.begin(), args.end(),
                                   [&](const std::string& arg) { return arg.rfind(name, 0) == 0; });
