@@ -2,6 +2,7 @@
 // sum of step * index: iota writes its values, affine_select compares them with zero.
 #include <cstdint>
 
+#include "chip/convert.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -51,7 +52,7 @@ std::vector<uint32_t> FirstPartition(std::span<const int64_t> pattern, uint32_t 
 // iota ------------------------------------------------------------------------------------------
 
 constexpr Param kIotaParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"offset", ParamKind::kInt, "0"},
     {"channel_multiplier", ParamKind::kInt, "0"},
@@ -93,10 +94,10 @@ Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
 // affine_select ---------------------------------------------------------------------------------
 
 constexpr Param kAffineSelectParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"channel_multiplier", ParamKind::kInt},
-    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     {"on_false_value", ParamKind::kFloat},
     {"cmp_op", ParamKind::kAluOp, "equal"},
     {"offset", ParamKind::kInt, "0"},
@@ -154,16 +155,18 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
 Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
   using namespace affine_select;  // NOLINT
   const DType from = instr.operand(kOnTrueTile).dtype;
-  const double on_false = ArgOf(instr, kOnFalseValue).number();
+  const auto on_false = static_cast<float>(ArgOf(instr, kOnFalseValue).number());
   // fp32 holds every other dtype exactly; 32-bit integers of one kind pass as they are.
   if (Has32Bits(from) && from == instr.operand(kDst).dtype) {
-    WT_ASSIGN_OR_RETURN(std::vector<int64_t> values, context.ReadInts(kOnTrueTile));
-    Fill(instr, &values, RoundToInteger(static_cast<float>(on_false), from));
-    context.WriteInts(kDst, values);
+    uint32_t on_false_bits = 0;
+    StoreFloats(from, reinterpret_cast<std::byte*>(&on_false_bits), 1, 1, &on_false);
+    WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kOnTrueTile));
+    Fill(instr, &bits, on_false_bits);
+    context.WriteBits(kDst, bits);
     return {};
   }
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
-  Fill(instr, &values, static_cast<float>(on_false));
+  Fill(instr, &values, on_false);
   context.WriteFloats(kDst, values);
   return {};
 }

@@ -52,7 +52,7 @@ Status CheckRanks(ExecuteContext& context, const Instr& instr) {
                        "sendrecv: this kernel runs on one core; expected a logical core of two: "
                        "launch it as kernel[2]");
   }
-  for (int param : {int{kSendToRank}, int{kRecvFromRank}}) {
+  for (int param : {kSendToRank, kRecvFromRank}) {
     if (IntOf(instr, param) == 1 - rank) continue;
     return KernelError(ErrorClass::kArgument,
                        "{} is {} on core {}; expected {}, the other core of the pair",
@@ -93,7 +93,8 @@ Status ExecuteSendrecv(ExecuteContext& context, const Instr& instr) {
 // core_barrier ----------------------------------------------------------------------------------
 
 constexpr Param kCoreBarrierParams[] = {
-    {"data", ParamKind::kSrc, nullptr, kInHbm},
+    // Read and written: what the other core has written counts as written here.
+    {.name = "data", .kind = ParamKind::kDstRead, .memories = kInHbm, .partial = true},
     {"cores", ParamKind::kInts},
     {"engine", ParamKind::kEngine, "gpsimd"},
     kNameParam,

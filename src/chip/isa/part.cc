@@ -26,7 +26,7 @@ void ForElements(const Walk& walk, T* values, const Move& move) {
 template <class T, class Load>
 Result<std::vector<T>> Read(ExecuteContext& context, int param, Part part, const Load& load) {
   const Walk walk = WalkOf(context, param, part);
-  WT_RETURN_IF_ERROR(context.CheckWritten(walk, param));
+  WT_RETURN_IF_ERROR(context.CheckPartWritten(walk, param));
   std::vector<T> values(static_cast<size_t>(walk.row_elements()));
   ForElements(walk, values.data(), load);
   return values;

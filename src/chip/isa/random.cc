@@ -163,7 +163,7 @@ Status CheckSetRngSeed(const Machine&, const Instr& instr) {
 
 Status ExecuteSetRngSeed(ExecuteContext& context, const Instr&) {
   WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> seed, context.ReadBits(set_rng_seed::kSrcSeeds));
-  SeedVectorGenerator(context.state(), seed[0]);
+  context.state().SeedVectorGenerator(seed[0]);
   return {};
 }
 

@@ -54,7 +54,7 @@ Status CheckRangeSelect(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrueTile, kDst));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kBound0, kOnTrueTile));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kBound1, kOnTrueTile));
-  for (int param : {int{kCompOp0}, int{kCompOp1}}) {
+  for (int param : {kCompOp0, kCompOp1}) {
     WT_RETURN_IF_ERROR(CheckOp(
         instr, param,
         {AluOp::kEqual, AluOp::kLess, AluOp::kLessEqual, AluOp::kGreater, AluOp::kGreaterEqual}));
@@ -137,10 +137,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
 
 // select_reduce ---------------------------------------------------------------------------------
 
-constexpr DTypeSet kSelectTypes = kNumberTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
 
 constexpr Param kSelectReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
      Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
     {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},

@@ -50,7 +50,11 @@ Status ExecuteSequenceBounds(ExecuteContext& context, const Instr&) {
 
 constexpr Param kNonzeroWithCountParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kI32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kF32, DType::kI32})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kF32, DType::kI32}),
+     .partial = true},
     {"index_offset", ParamKind::kInt, "0"},
     {"padding_val", ParamKind::kInt, "-1"},
     kNameParam,
@@ -91,7 +95,11 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
 constexpr Param kTopkParams[] = {
     {"val_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kBF16})},
     {"idx_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kU32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kBF16})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kBF16}),
+     .partial = true},
     {"n", ParamKind::kInt},
     kNameParam,
 };
@@ -101,7 +109,7 @@ Status CheckTopk(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kSrc, kValDst, kIdxDst}));
   WT_RETURN_IF_ERROR(CheckPartitionMultiple(instr, kSrc, kCorePartitions));
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kValDst, kIdxDst));
-  for (int param : {int{kSrc}, int{kValDst}, int{kIdxDst}}) {
+  for (int param : {kSrc, kValDst, kIdxDst}) {
     WT_RETURN_IF_ERROR(CheckFreeDims(instr, param, 1));
   }
   WT_RETURN_IF_ERROR(CheckIntRange(instr, kN, 8, 65535));

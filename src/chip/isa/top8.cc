@@ -18,8 +18,8 @@ constexpr uint32_t kMissing = ~0u;
 // max8 ------------------------------------------------------------------------------------------
 
 constexpr Param kMax8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -71,8 +71,8 @@ Status ExecuteMax8(ExecuteContext& context, const Instr& instr) {
 
 constexpr Param kNcFindIndex8Params[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, Types({DType::kU16, DType::kU32})},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -116,9 +116,9 @@ Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr& instr) {
 // nc_match_replace8 -----------------------------------------------------------------------------
 
 constexpr Param kNcMatchReplace8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"imm", ParamKind::kFloat},
     {"dst_idx", ParamKind::kDst, "None", kInSbuf | kInPsum,
      Types({DType::kU16, DType::kU32, DType::kI32})},
