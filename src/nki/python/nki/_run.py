@@ -72,20 +72,26 @@ class _CoreRun:
 
     def run(self):
         with self.session:
-            self.session.set_schedule(self.schedule)
-            args = [self._take(value, f"argument {i}") for i, value in enumerate(self.args)]
-            kwargs = {name: self._take(value, name) for name, value in self.kwargs.items()}
-            self.returned = self.function(*args, **kwargs)
-            self.session.check_schedule()
+            self._issue()
 
     def run_until_error(self, runs):
-        try:
-            self.run()
-        except BaseException as error:  # handed to the thread that called the kernel
-            self.error = error
-            for run in runs:
-                if run is not self:
-                    run.session.cancel()
+        """Keeps the exception for the thread that called the kernel; the other core's calls fail from then on."""
+        with self.session:
+            try:
+                self._issue()
+            except BaseException as error:
+                self.error = error
+                if not self.session.cancelled:
+                    for run in runs:
+                        if run is not self:
+                            run.session.cancel()
+
+    def _issue(self):
+        self.session.set_schedule(self.schedule)
+        args = [self._take(value, f"argument {i}") for i, value in enumerate(self.args)]
+        kwargs = {name: self._take(value, name) for name, value in self.kwargs.items()}
+        self.returned = self.function(*args, **kwargs)
+        self.session.check_schedule()
 
     def close(self):
         self.session.close()
