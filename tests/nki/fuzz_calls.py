@@ -13,6 +13,7 @@ import warnings
 import nki
 import nki.isa as nisa
 import nki.language as nl
+from legal_calls import CALLS
 from nki import _core
 
 NEVER = {"device_print"}  # would fill the output
@@ -96,7 +97,10 @@ class Fuzzer:
         return self.random.choice(self.registers)
 
     def view(self):
-        tensor = self.tensor()
+        return self.changed(self.tensor())
+
+    def changed(self, tensor):
+        """The tensor itself or a view of it."""
         for _ in range(self.random.randrange(3)):
             try:
                 tensor = self.random.choice([
@@ -122,35 +126,12 @@ class Fuzzer:
             tensor = nl.ndarray(shape, dtype=dtype, buffer=buffer)
             self.tensors.append(tensor)
             if self.random.random() < 0.8:
-                self.attempt(lambda: nl_fill(tensor, self.random.choice([0, 1, 2, 3])))
+                self.attempt(lambda: fill_tensor(tensor, self.random.choice([0, 1, 2, 3])))
         for value in (0, 1, 3, -1):
             register = nisa.register_alloc()
             self.registers.append(register)
             if "register_move" in _core.INSTRUCTIONS:
                 nisa.register_move(register, value)
-
-    def argument(self, name):
-        """Something that a parameter of this name likes, mostly."""
-        if self.random.random() < 0.12:
-            return self.odd()
-        if name in ("name", "priority"):
-            return self.random.choice([None, "a", "b"])
-        if name in ("op", "op0", "op1", "reduce_op", "cmp_op", "comp_op0", "comp_op1"):
-            return self.random.choice(self.ops)
-        if name in ("engine", "dge_mode", "oob_mode", "reduce_cmd", "perf_mode", "dma_engine"):
-            return self.random.choice([member for member in self.enums if name.endswith(type(member).__name__.split("_")[-1])])
-        if name.startswith(("is_", "reverse", "negate", "keepdims", "accumulate", "unique")):
-            return self.random.choice([True, False, None])
-        if name in ("operand0", "operand1", "bias", "scale", "imm0", "imm1", "imm", "initial", "prob", "value", "offset",
-                    "on_false", "on_false_value", "channel_multiplier", "num_elem_per_idx", "num_valid_indices", "n",
-                    "send_to_rank", "recv_from_rank", "pipe_id", "range_start", "max_value", "min", "max", "reduce_init"):
-            return self.random.choice([0, 1, 2, 8, 16, 0.5, -1.0, None, self.view(), self.register()])
-        if name in ("axis", "axes", "cores", "tile_position", "tile_size", "pattern", "shuffle_mask", "scales"):
-            return self.random.choice([1, (1,), (0, 1), (1, 0), (0, 0), (128, 128), (32, 32), [[1, 8]], [[1, 8], [0, 4]],
-                                       list(range(32)), (255,) * 32, (1.0, 1.0), None])
-        if name == "srcs":
-            return [self.view() for _ in range(self.random.randrange(1, 4))]
-        return self.view()
 
     # Calls.
 
@@ -169,14 +150,39 @@ class Fuzzer:
             self.answered += 1
 
     def instruction(self):
-        callable_ = self.random.choice(list(_core.INSTRUCTIONS.values()))
-        names = [name for name in callable_.parameters if self.random.random() < 0.9 or name.startswith(("dst", "src"))]
-        if self.random.random() < 0.05:
-            names.append(self.random.choice(["dest", "mask", "", "\ud800", "nam"]))
-        if self.random.random() < 0.15:
-            return lambda: callable_(*[self.argument(name) for name in callable_.parameters][:self.random.randrange(24)],
-                                     **{name: self.odd() for name in names[:1]})
-        return lambda: callable_(**{name: self.argument(name) for name in names})
+        """A legal call, mostly spoilt in one place or two."""
+        name = self.random.choice(list(_core.INSTRUCTIONS))
+        arguments = CALLS[name]() if name in CALLS else {}
+        for _ in range(self.random.choice([0, 1, 1, 1, 2])):
+            self.spoil(name, arguments)
+        callable_ = _core.INSTRUCTIONS[name]
+        if self.random.random() < 0.1:
+            return lambda: callable_(*arguments.values(), *[self.odd() for _ in range(self.random.randrange(20))])
+        return lambda: callable_(**arguments)
+
+    def spoil(self, name, arguments):
+        parameter = self.random.choice(_core.INSTRUCTIONS[name].parameters)
+        old = arguments.get(parameter)
+        if self.random.random() < 0.1:
+            arguments.pop(parameter, None)
+        elif self.random.random() < 0.05:
+            arguments[self.random.choice(["dest", "mask", "", "\ud800", "nam"])] = 1
+        elif isinstance(old, _core.NkiTensor) and self.random.random() < 0.5:
+            arguments[parameter] = self.changed(old)
+        elif isinstance(old, (list, tuple)) and self.random.random() < 0.5:
+            items = list(old) or [0]
+            items[self.random.randrange(len(items))] = self.odd()
+            arguments[parameter] = items
+            for other in arguments:
+                if isinstance(arguments[other], (int, float)) and self.random.random() < 0.2:
+                    arguments[other] = Issues(items)
+        else:
+            arguments[parameter] = self.likely() if self.random.random() < 0.6 else self.odd()
+
+    def likely(self):
+        return self.random.choice([self.tensor, self.register, lambda: self.random.choice(self.ops),
+                                   lambda: self.random.choice(self.enums), self.number, lambda: True,
+                                   lambda: [[1, 8], [0, 4]], lambda: (1, 0)])()
 
     def method(self):
         tensor = self.view()
@@ -225,20 +231,39 @@ class Fuzzer:
         first = nisa.memset(dst=self.tensors[0], value=0)
         return lambda: first.depends_on(*[self.odd() for _ in range(2)], first)
 
-    def session(self, calls, values):
-        self.values = values
-        session = _core.Session(values=values, max_instructions=4 * calls + 200, seed=1)
-        with session:
-            self.attempt(self.fill)
-            for _ in range(calls):
-                make = self.random.choice([self.instruction] * 8 + [self.method, self.item, self.register_use, self.language,
-                                                                    self.core, self.dtype, self.handle])
-                self.attempt(lambda: make()())
+    def calls(self, count):
+        self.attempt(self.fill)
+        for _ in range(count):
+            make = self.random.choice([self.instruction] * 8 + [self.method, self.item, self.register_use, self.language,
+                                                                self.core, self.dtype, self.handle])
+            self.attempt(lambda: make()())
         self.ended = self.ended[-20:] + self.tensors[:2] + self.registers[:1]
+
+    def session(self, count, platform, values):
+        self.values = values
+        session = _core.Session(platform=platform, values=values, max_instructions=20 * count, seed=1)
+        with session:
+            self.calls(count)
         session.close()
 
 
-def nl_fill(tensor, value):
+def two_cores(seed, count):
+    """Both cores do as they like; what waits for ever is ended by an error."""
+    fuzzers = [Fuzzer(seed), Fuzzer(seed + 1)]
+
+    def kernel():
+        fuzzer = fuzzers[nl.program_id()]
+        fuzzer.values = True
+        fuzzer.calls(count)
+
+    try:
+        nki.simulate(kernel)[2]()
+    except nki.NkiError as error:
+        if error.error_class == "internal":
+            raise
+
+
+def fill_tensor(tensor, value):
     source = tensor
     if nl.is_hbm(tensor.buffer):
         source = nl.ndarray((1, tensor.size), dtype=tensor.dtype, buffer=nl.sbuf)
@@ -254,7 +279,9 @@ def main(seed=0, rounds=60):
     fuzzer = Fuzzer(seed)
     done = 0
     while time.monotonic() < end if seconds else done < rounds:
-        fuzzer.session(200, values=done % 3 != 2)
+        fuzzer.session(100, platform=("trn2", "trn3", "trn1")[done % 3], values=done % 4 != 3)
+        if done % 8 == 0:
+            two_cores(seed + done, 30)
         done += 1
     print(f"{done} sessions: {fuzzer.answered} calls answered, {fuzzer.refused} refused")
     assert fuzzer.answered and fuzzer.refused

@@ -99,11 +99,14 @@ class _CoreRun:
         self.returned = None
 
     def _take(self, value, name):
-        """An argument as the kernel sees it: arrays become HBM tensors, everything else stays."""
+        """An argument as the kernel sees it: arrays become HBM tensors, everything else stays as it is."""
         if type(value) is tuple or type(value) is list:
-            return type(value)(self._take(item, f"{name}[{i}]") for i, item in enumerate(value))
+            items = [self._take(item, f"{name}[{i}]") for i, item in enumerate(value)]
+            same = all(new is old for new, old in zip(items, value))
+            return value if same else type(value)(items)
         if type(value) is dict:
-            return {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
+            items = {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
+            return value if all(items[key] is value[key] for key in value) else items
         host = _arrays.describe(value, name)
         if host is None:
             return value
