@@ -96,7 +96,7 @@ class Arguments(unittest.TestCase):
     def test_the_place_in_the_kernel(self):
         with self.assertRaises(nki.NkiError) as caught:
             in_kernel(lambda: nisa.tensor_copy(dst=x(8), src=x(9)))
-        self.assertRegex(str(caught.exception), r"\(at isa_test.py:\d+\)")
+        self.assertRegex(str(caught.exception), r"\(at instructions_test.py:\d+\)")
 
 
 class Edges(unittest.TestCase):
