@@ -19,23 +19,31 @@ Engine EngineOf(const Instr& instr, Engine otherwise) {
   return instr.engine == Engine::kUnknown ? otherwise : instr.engine;
 }
 
-// Calls draw() for every element of `like`, lane by lane, with the engine's generator.
-template <class Use>
-void Draw(ExecuteContext& context, Engine engine, const AccessPattern& like, Use use) {
-  ExecuteState& state = context.state();
+// Calls use(index, drawn) for every element of `like`, lane by lane; next(lane, i) draws.
+template <class Next, class Use>
+void DrawLanes(const AccessPattern& like, const Next& next, const Use& use) {
   const int64_t width = like.free_elements();
   size_t at = 0;
   for (int64_t p = 0; p < like.partitions(); ++p) {
     const auto lane = static_cast<size_t>(like.start_partition + p);
-    for (int64_t i = 0; i < width; ++i, ++at) {
-      if (engine == Engine::kGpSimd) {
-        use(at, NextXorwow(state.gpsimd_random[lane]));
-      } else if (VectorHasXorwow(context.machine())) {
-        use(at, NextXorwow(state.vector_xorwow[lane][static_cast<size_t>(i % kVectorStates)]));
-      } else {
-        use(at, NextXorshift32(state.vector_random[lane]));
-      }
-    }
+    for (int64_t i = 0; i < width; ++i, ++at) use(at, next(lane, static_cast<size_t>(i)));
+  }
+}
+
+template <class Use>
+void Draw(ExecuteContext& context, Engine engine, const AccessPattern& like, const Use& use) {
+  ExecuteState& state = context.state();
+  if (engine == Engine::kGpSimd) {
+    DrawLanes(
+        like, [&](size_t lane, size_t) { return NextXorwow(state.gpsimd_random[lane]); }, use);
+  } else if (VectorHasXorwow(context.machine())) {
+    const auto next = [&](size_t lane, size_t i) {
+      return NextXorwow(state.vector_xorwow[lane][i % kVectorStates]);
+    };
+    DrawLanes(like, next, use);
+  } else {
+    DrawLanes(
+        like, [&](size_t lane, size_t) { return NextXorshift32(state.vector_random[lane]); }, use);
   }
 }
 

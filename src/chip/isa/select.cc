@@ -1,5 +1,7 @@
 // Selections of the Vector engine with a row maximum on the side: range_select by position,
 // select_reduce by a predicate tile.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "chip/execute.h"
@@ -81,33 +83,32 @@ Status CheckRangeSelect(const Machine&, const Instr& instr) {
                          kOnTrueTile);
 }
 
-// Positions compare with a bound as one interval: those that satisfy `position op bound`, where
-// position = start + i, are begin <= i < end. NaN satisfies nothing.
+// Elements [begin, end) of a row.
 struct Interval {
   int64_t begin, end;
 };
 
+// Those whose position start + i satisfies `position op bound`. Positions are whole numbers that
+// fp32 holds, so the comparison in fp32 is one of integers with the bound rounded. NaN: none.
 Interval Satisfying(AluOp op, float bound, int64_t start, int64_t width) {
-  const auto holds = [&](int64_t i) {
-    const auto position = static_cast<float>(start + i);
-    switch (op) {
-      case AluOp::kEqual:
-        return position == bound;
-      case AluOp::kLess:
-        return position < bound;
-      case AluOp::kLessEqual:
-        return position <= bound;
-      case AluOp::kGreater:
-        return position > bound;
-      default:
-        return position >= bound;
-    }
+  const double n = static_cast<double>(width);
+  const auto index = [&](double position) {  // first element at or after it
+    return static_cast<int64_t>(std::clamp(position - static_cast<double>(start), 0.0, n));
   };
-  int64_t begin = 0;
-  while (begin < width && !holds(begin)) ++begin;
-  int64_t end = begin;
-  while (end < width && holds(end)) ++end;
-  return {begin, end};
+  if (std::isnan(bound)) return {0, 0};
+  const double up = std::ceil(bound), after = std::floor(bound) + 1;
+  switch (op) {
+    case AluOp::kEqual:
+      return {index(up), index(after)};  // nothing between them when bound is no whole number
+    case AluOp::kLess:
+      return {0, index(up)};
+    case AluOp::kLessEqual:
+      return {0, index(after)};
+    case AluOp::kGreater:
+      return {index(after), width};
+    default:
+      return {index(up), width};
+  }
 }
 
 Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {

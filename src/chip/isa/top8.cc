@@ -1,7 +1,6 @@
 // The Vector engine's search for the eight largest values: max8 finds them, nc_find_index8 says
 // where they are, nc_match_replace8 takes them out so that the next eight can be found.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "chip/execute.h"
@@ -14,6 +13,7 @@ namespace {
 constexpr int64_t kLeastElements = 8, kMostElements = 16384;
 constexpr size_t kEight = 8;
 constexpr uint32_t kMissing = ~0u;
+constexpr size_t kBlock = 32;  // elements that one comparison passes over
 
 // max8 ------------------------------------------------------------------------------------------
 
@@ -40,10 +40,9 @@ void Insert(float value, float* top) {
 // NaN compares false, so a NaN is never taken; what is left of fewer than eight numbers is -inf.
 void Top8(std::span<const float> row, float* top) {
   std::fill_n(top, kEight, -std::numeric_limits<float>::infinity());
-  constexpr size_t kBlock = 16;
   size_t i = 0;
   for (; i + kBlock <= row.size(); i += kBlock) {
-    bool any = false;  // most blocks of a long row hold nothing that counts
+    int any = 0;  // most blocks of a long row hold nothing that counts
     for (size_t k = 0; k < kBlock; ++k) any |= row[i + k] > top[kEight - 1];
     if (!any) continue;
     for (size_t k = 0; k < kBlock; ++k) {
@@ -86,6 +85,17 @@ Status CheckNcFindIndex8(const Machine&, const Instr& instr) {
   return CheckFreeElements(instr, kDst, kEight, "one index a value");
 }
 
+// First element from `from` on that equals `value`; the size of data when there is none.
+size_t FindFrom(std::span<const float> data, size_t from, float value) {
+  for (; from + kBlock <= data.size(); from += kBlock) {
+    int any = 0;
+    for (size_t k = 0; k < kBlock; ++k) any |= data[from + k] == value;
+    if (any) break;
+  }
+  while (from < data.size() && data[from] != value) ++from;
+  return from;
+}
+
 // The n-th slot of equal values gets the n-th match.
 void FindIndices(std::span<const float> data, const float* vals, int64_t* found) {
   for (size_t j = 0; j < kEight; ++j) {
@@ -94,8 +104,8 @@ void FindIndices(std::span<const float> data, const float* vals, int64_t* found)
       if (vals[i] == vals[j])
         from = found[i] == kMissing ? data.size() : static_cast<size_t>(found[i]) + 1;
     }
-    const auto at = std::find(data.begin() + static_cast<ptrdiff_t>(from), data.end(), vals[j]);
-    found[j] = at == data.end() ? int64_t{kMissing} : at - data.begin();
+    const size_t at = FindFrom(data, from, vals[j]);
+    found[j] = at < data.size() ? static_cast<int64_t>(at) : int64_t{kMissing};
   }
 }
 
@@ -135,23 +145,21 @@ Status CheckNcMatchReplace8(const Machine&, const Instr& instr) {
   return CheckFreeElements(instr, kDstIdx, kEight, "one index a value");
 }
 
-// The data streams by once. An element goes to the highest slot that still waits for its value, so
-// of equal slots 7, 6, … the first match goes to the highest.
+// Slots 7, 6, … take the first match that no slot before them has taken: what the data streaming by
+// once gives, when an element goes to the highest slot that waits for its value.
 void MatchReplace(std::span<float> data, const float* vals, float imm, int64_t* found) {
-  std::array<float, kEight> waiting;
-  std::copy_n(vals, kEight, waiting.begin());
-  std::fill_n(found, kEight, int64_t{kMissing});
-  const float nan = std::numeric_limits<float>::quiet_NaN();  // equals nothing: a slot that is done
-  for (size_t i = 0; i < data.size(); ++i) {
-    const float value = data[i];
-    bool any = false;
-    for (float wanted : waiting) any |= wanted == value;
-    if (!any) continue;
-    size_t slot = kEight - 1;
-    while (waiting[slot] != value) --slot;
-    waiting[slot] = nan;
-    found[slot] = static_cast<int64_t>(i);
-    data[i] = imm;
+  for (size_t j = kEight; j-- > 0;) {
+    size_t from = 0;
+    for (size_t i = j + 1; i < kEight; ++i) {
+      if (vals[i] == vals[j])
+        from =
+            std::max(from, found[i] == kMissing ? data.size() : static_cast<size_t>(found[i]) + 1);
+    }
+    const size_t at = FindFrom(data, from, vals[j]);
+    found[j] = at < data.size() ? static_cast<int64_t>(at) : int64_t{kMissing};
+  }
+  for (size_t j = 0; j < kEight; ++j) {
+    if (found[j] != kMissing) data[static_cast<size_t>(found[j])] = imm;
   }
 }
 
