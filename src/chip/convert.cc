@@ -199,4 +199,17 @@ void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32
   }
 }
 
+void StoreNumber(DType dtype, double number, int64_t n, std::byte* to) {
+  const size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
+  const auto value = static_cast<float>(number);
+  const auto integer = static_cast<int64_t>(number);
+  if (n == 0) return;
+  if (IsInteger(dtype) && number == std::floor(number)) {
+    StoreInts(dtype, to, 1, 1, &integer);
+  } else {
+    StoreFloats(dtype, to, 1, 1, &value);
+  }
+  for (size_t i = bytes; i < static_cast<size_t>(n) * bytes; ++i) to[i] = to[i - bytes];
+}
+
 }  // namespace wt::chip

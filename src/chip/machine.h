@@ -2,7 +2,9 @@
 // rules, each with source and evidence. Nothing of it is in code. machine_laws.h has the names.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <string>
@@ -13,15 +15,9 @@
 #include "chip/cost.h"
 #include "chip/isa.h"
 #include "chip/machine_laws.h"
+#include "chip/origin.h"
 
 namespace wt::chip {
-
-// Where a figure comes from and how good it is.
-struct Origin {
-  std::string source;  // tags of the file's [sources]: "VOY, T2"
-  Evidence evidence = Evidence::kGuessed;
-  std::string note;
-};
 
 // One law of time: completion = fixed_ns + elements * ns_per_element, and likewise for the interval
 // that takes the engine, which lasts min_ns at least.
@@ -118,7 +114,7 @@ class Machine {
   std::vector<std::string> table_sets;  // [0]: "any"
   std::vector<StartRule> start_rules;   // by count
   std::vector<Constant> inventory;
-  std::vector<std::pair<std::string, std::string>> sources;  // tag, what it stands for
+  Sources sources;
 
   // Content of the files, hashed: part of every cache key and trace.
   std::string hash;

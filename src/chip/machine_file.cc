@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <set>
 
 #include "base/files.h"
 #include "base/text_util.h"
 
 namespace wt::chip {
 namespace {
-
-constexpr int kMaxInheritance = 4;
 
 template <class Id>
 std::vector<std::string> Names(std::string_view (*name)(Id)) {
@@ -34,54 +30,17 @@ const std::vector<std::string>& FunctionNames() {
   return names;
 }
 
-// Where `name` stands in `names`; an error naming the nearest when it does not.
-Result<size_t> Find(const std::string& name, const std::vector<std::string>& names,
-                    const std::string& kind) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  const std::string nearest = NearestName(name, names);
-  return Error(Code::kInvalidArgument, "{} is not a {} that this program asks for{}", name, kind,
-               nearest.empty() ? "" : "; did you mean " + nearest + "?");
-}
-
-Status NotATable(const std::string& id) {
-  return Error(Code::kInvalidArgument,
-               "{}: expected a table such as {{ value = 1, source = \"T2\", evidence = "
-               "\"published\" }}",
-               id);
-}
-
-std::string FolderOf(const std::string& path) {
-  return std::filesystem::path(path).parent_path().string();
-}
-
 }  // namespace
 
 Status MachineFile::Read(const std::string& path) {
-  WT_RETURN_IF_ERROR(ReadOver(path, 0));
-  machine_->hash = Sha256(text_);
-  return CheckComplete().WithContext(path);
-}
-
-Status MachineFile::ReadOver(const std::string& path, int depth) {
-  WT_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-  WT_ASSIGN_OR_RETURN(const toml::table file, ParseToml(text, path));
-  WT_RETURN_IF_ERROR(ReadBase(file, path, depth));
-  text_ += text;
-  return ReadTop(file).WithContext(path);
-}
-
-Status MachineFile::ReadBase(const toml::table& file, const std::string& path, int depth) {
-  const toml::node* node = file.get("inherits");
-  if (!node) return {};
-  const auto base = node->value<std::string>();
-  if (!base || depth >= kMaxInheritance) {
-    return Error(Code::kInvalidArgument,
-                 "{}: inherits must name another file of this folder, without a circle", path);
+  std::string text;
+  WT_ASSIGN_OR_RETURN(const auto files, ReadInherited(path, &text));
+  for (const toml::table& file : files) {
+    MarkInherited();
+    WT_RETURN_IF_ERROR(ReadTop(file).WithContext(path));
   }
-  WT_RETURN_IF_ERROR(ReadOver(FolderOf(path) + "/" + *base + ".toml", depth + 1));
-  MarkInherited();
-  return {};
+  machine_->hash = Sha256(text);
+  return CheckComplete().WithContext(path);
 }
 
 // What holds for another chip was not measured on this one.
@@ -97,11 +56,7 @@ void MachineFile::MarkInherited() {
 }
 
 Status MachineFile::ReadTop(const toml::table& file) {
-  // Sources first: rows are checked against them.
-  if (const toml::node* sources = file.get("sources")) {
-    if (!sources->is_table()) return NotATable("sources");
-    WT_RETURN_IF_ERROR(ReadSources(*sources->as_table()));
-  }
+  WT_RETURN_IF_ERROR(machine_->sources.Read(file));  // first: rows are checked against them
   for (const auto& [key, node] : file) {
     const std::string name(key.str());
     if (name == "sources" || name == "inherits") continue;
@@ -112,7 +67,7 @@ Status MachineFile::ReadTop(const toml::table& file) {
     } else if (name == "start_partitions") {
       WT_RETURN_IF_ERROR(ReadStartRules(node));
     } else if (!node.is_table()) {
-      return NotATable(name);
+      return NotARow(name);
     } else if (name == "law") {
       WT_RETURN_IF_ERROR(ReadLaws(*node.as_table()));
     } else if (name == "activation") {
@@ -126,55 +81,13 @@ Status MachineFile::ReadTop(const toml::table& file) {
   return {};
 }
 
-Status MachineFile::ReadSources(const toml::table& table) {
-  for (const auto& [key, node] : table) {
-    const auto text = node.value<std::string>();
-    if (!text) return Error(Code::kInvalidArgument, "sources.{}: expected a string", key.str());
-    std::erase_if(machine_->sources, [&](const auto& row) { return row.first == key.str(); });
-    machine_->sources.emplace_back(std::string(key.str()), *text);
-  }
-  return {};
-}
-
-Status MachineFile::CheckSource(const std::string& id, const std::string& source) const {
-  std::vector<std::string> known;
-  for (const auto& [tag, text] : machine_->sources) known.push_back(tag);
-  for (size_t begin = 0; begin <= source.size();) {
-    const size_t end = std::min(source.find(", ", begin), source.size());
-    const std::string tag = source.substr(begin, end - begin);
-    if (std::find(known.begin(), known.end(), tag) == known.end()) {
-      return Error(Code::kInvalidArgument, "{}: source \"{}\" is not one of [sources]: {}", id, tag,
-                   Join(known, ", "));
-    }
-    begin = end + 2;
-  }
-  return {};
-}
-
-Status MachineFile::ReadOrigin(TableReader* reader, const std::string& id, Origin* origin) {
-  *origin = {};
-  size_t evidence = kNumEvidence;
-  std::vector<std::string> names;
-  for (int i = 0; i < kNumEvidence; ++i) names.emplace_back(EvidenceName(Evidence(i)));
-  reader->Get("source", &origin->source);
-  reader->GetChoice("evidence", names, &evidence);
-  reader->Get("note", &origin->note);
-  WT_RETURN_IF_ERROR(reader->Finish());
-  if (origin->source.empty() || evidence == kNumEvidence) {
-    return Error(Code::kInvalidArgument, "{}: source and evidence ({}) are required", id,
-                 Join(names, ", "));
-  }
-  origin->evidence = Evidence(evidence);
-  return CheckSource(id, origin->source);
-}
-
 Status MachineFile::ReadLaws(const toml::table& engines) {
   for (const auto& [engine, rows] : engines) {
     const std::string prefix = std::string(engine.str()) + ".";
-    if (!rows.is_table()) return NotATable("law." + std::string(engine.str()));
+    if (!rows.is_table()) return NotARow("law." + std::string(engine.str()));
     for (const auto& [key, row] : *rows.as_table()) {
       const std::string id = prefix + std::string(key.str());
-      if (!row.is_table()) return NotATable("law." + id);
+      if (!row.is_table()) return NotARow("law." + id);
       WT_RETURN_IF_ERROR(ReadLaw(id, *row.as_table()));
     }
   }
@@ -182,7 +95,7 @@ Status MachineFile::ReadLaws(const toml::table& engines) {
 }
 
 Status MachineFile::ReadLaw(const std::string& id, const toml::table& row) {
-  WT_ASSIGN_OR_RETURN(const size_t index, Find(id, LawNames(), "law"));
+  WT_ASSIGN_OR_RETURN(const size_t index, FindName(id, LawNames(), "law"));
   Law law;
   law.id = id;
   TableReader reader(&row, "law." + id);
@@ -194,7 +107,7 @@ Status MachineFile::ReadLaw(const std::string& id, const toml::table& row) {
   law.interval_cycles_per_element = law.cycles_per_element;
   reader.Get("interval_fixed_ns", &law.interval_fixed_ns);
   reader.Get("interval_cycles_per_element", &law.interval_cycles_per_element);
-  WT_RETURN_IF_ERROR(ReadOrigin(&reader, "law." + id, &law.origin));
+  WT_ASSIGN_OR_RETURN(law.origin, machine_->sources.ReadOrigin(&reader, "law." + id));
   const double least = std::min({law.fixed_ns, law.cycles_per_element, law.min_cycles,
                                  law.interval_fixed_ns, law.interval_cycles_per_element});
   if (!complete || !(least >= 0)) {
@@ -211,12 +124,12 @@ Status MachineFile::ReadConstants(const std::string& section, const toml::table&
   for (const auto& [key, node] : table) {
     Constant constant;
     constant.id = section + "." + std::string(key.str());
-    WT_ASSIGN_OR_RETURN(const size_t index, Find(constant.id, ConstantNames(), "constant"));
-    if (!node.is_table()) return NotATable(constant.id);
+    WT_ASSIGN_OR_RETURN(const size_t index, FindName(constant.id, ConstantNames(), "constant"));
+    if (!node.is_table()) return NotARow(constant.id);
     TableReader reader(node.as_table(), constant.id);
     constant.value = std::nan("");
     reader.Get("value", &constant.value);
-    WT_RETURN_IF_ERROR(ReadOrigin(&reader, constant.id, &constant.origin));
+    WT_ASSIGN_OR_RETURN(constant.origin, machine_->sources.ReadOrigin(&reader, constant.id));
     if (!(constant.value >= 0)) {
       return Error(Code::kInvalidArgument, "{}: expected a value that is not negative",
                    constant.id);
@@ -230,10 +143,10 @@ Status MachineFile::ReadInventory(const toml::table& table) {
   for (const auto& [key, node] : table) {
     Constant row;
     row.id = std::string(key.str());
-    if (!node.is_table()) return NotATable("inventory." + row.id);
+    if (!node.is_table()) return NotARow("inventory." + row.id);
     TableReader reader(node.as_table(), "inventory." + row.id);
     reader.Get("value", &row.value);
-    WT_RETURN_IF_ERROR(ReadOrigin(&reader, "inventory." + row.id, &row.origin));
+    WT_ASSIGN_OR_RETURN(row.origin, machine_->sources.ReadOrigin(&reader, "inventory." + row.id));
     std::erase_if(machine_->inventory, [&](const Constant& old) { return old.id == row.id; });
     machine_->inventory.push_back(std::move(row));
   }
@@ -243,14 +156,14 @@ Status MachineFile::ReadInventory(const toml::table& table) {
 Status MachineFile::ReadActivations(const toml::table& table) {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (!node.is_table()) return NotATable("activation." + name);
+    if (!node.is_table()) return NotARow("activation." + name);
     WT_RETURN_IF_ERROR(ReadActivation(name, *node.as_table()));
   }
   return {};
 }
 
 Status MachineFile::ReadActivation(const std::string& name, const toml::table& row) {
-  WT_ASSIGN_OR_RETURN(const size_t index, Find(name, FunctionNames(), "function"));
+  WT_ASSIGN_OR_RETURN(const size_t index, FindName(name, FunctionNames(), "function"));
   ActivationRule rule;
   std::string table_set, law = "activation", law_psum;
   TableReader reader(&row, "activation." + name);
@@ -261,13 +174,13 @@ Status MachineFile::ReadActivation(const std::string& name, const toml::table& r
   reader.Get("low", &rule.low);
   reader.Get("high", &rule.high);
   reader.Get("symmetric", &rule.symmetric);
-  WT_RETURN_IF_ERROR(ReadOrigin(&reader, "activation." + name, &rule.origin));
+  WT_ASSIGN_OR_RETURN(rule.origin, machine_->sources.ReadOrigin(&reader, "activation." + name));
   if (table_set.empty() || !(rule.low < rule.high)) {
     return Error(Code::kInvalidArgument, "activation.{}: expected a table_set, and low under high",
                  name);
   }
-  WT_ASSIGN_OR_RETURN(const size_t law_index, Find("scalar." + law, LawNames(), "law"));
-  WT_ASSIGN_OR_RETURN(const size_t psum_index, Find("scalar." + law_psum, LawNames(), "law"));
+  WT_ASSIGN_OR_RETURN(const size_t law_index, FindName("scalar." + law, LawNames(), "law"));
+  WT_ASSIGN_OR_RETURN(const size_t psum_index, FindName("scalar." + law_psum, LawNames(), "law"));
   rule.law = LawId(law_index);
   rule.law_psum = LawId(psum_index);
   auto& sets = machine_->table_sets;
@@ -280,14 +193,14 @@ Status MachineFile::ReadActivation(const std::string& name, const toml::table& r
 
 Status MachineFile::ReadStartRules(const toml::node& node) {
   const toml::array* rows = node.as_array();
-  if (!rows) return NotATable("start_partitions");
+  if (!rows) return NotARow("start_partitions");
   machine_->start_rules.clear();
   for (const toml::node& row : *rows) {
     StartRule rule;
     TableReader reader(row.as_table(), "start_partitions");
     reader.Get("count", &rule.count);
     reader.Get("starts", &rule.starts);
-    WT_RETURN_IF_ERROR(ReadOrigin(&reader, "start_partitions", &rule.origin));
+    WT_ASSIGN_OR_RETURN(rule.origin, machine_->sources.ReadOrigin(&reader, "start_partitions"));
     machine_->start_rules.push_back(std::move(rule));
   }
   std::sort(machine_->start_rules.begin(), machine_->start_rules.end(),

@@ -19,10 +19,7 @@ class MachineFile {
   Status Read(const std::string& path);
 
  private:
-  Status ReadOver(const std::string& path, int depth);
-  Status ReadBase(const toml::table& file, const std::string& path, int depth);
   Status ReadTop(const toml::table& file);
-  Status ReadSources(const toml::table& table);
   Status ReadLaws(const toml::table& engines);
   Status ReadLaw(const std::string& id, const toml::table& row);
   Status ReadConstants(const std::string& section, const toml::table& table);
@@ -30,14 +27,10 @@ class MachineFile {
   Status ReadActivation(const std::string& name, const toml::table& row);
   Status ReadInventory(const toml::table& table);
   Status ReadStartRules(const toml::node& node);
-  // The keys source, evidence and note, and then Finish().
-  Status ReadOrigin(TableReader* reader, const std::string& id, Origin* origin);
-  Status CheckSource(const std::string& id, const std::string& source) const;
   Status CheckComplete() const;
   void MarkInherited();
 
   Machine* machine_;
-  std::string text_;  // of all files read
 };
 
 }  // namespace wt::chip

@@ -47,6 +47,7 @@ namespace wt::chip {
   X(kVectorExponential, "vector.exponential")                 \
   X(kVectorQuantizeMx, "vector.quantize_mx")                  \
   X(kScalarCopy, "scalar.copy")                               \
+  X(kScalarCopy16, "scalar.copy_16bit")                       \
   X(kScalarCopyPsum, "scalar.copy_psum")                      \
   X(kScalarActivationCopy, "scalar.activation_copy")          \
   X(kScalarActivation, "scalar.activation")                   \
@@ -108,6 +109,7 @@ namespace wt::chip {
   X(kGatherIndices, "gpsimd.gather_indices")                   \
   X(kLocalGatherFixed, "gpsimd.local_gather_index_cycles")     \
   X(kLocalGatherElement, "gpsimd.local_gather_element_cycles") \
+  X(kTopkResult, "gpsimd.topk_result_cycles")                  \
   X(kGpSimdDmaRate, "gpsimd.dma_bytes_per_ns")                 \
   X(kDmaEngines, "dma.engines")                                \
   X(kDmaRings, "dma.rings_per_engine")                         \

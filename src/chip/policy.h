@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/status.h"
+#include "chip/machine.h"
 
 namespace wt::chip {
 
@@ -28,6 +30,10 @@ struct Policy {
   double envelope_ns = -1;  // fixed cost around a kernel; negative: the machine's
 };
 
-Result<Policy> LoadPolicy(const std::string& name);  // data/toolchains/NAME.toml
+// Reads data/toolchains/NAME.toml (with what it inherits), below HomeFolder(). A `name` that ends
+// in .toml is a path. Every key has source and evidence, as in machine files.
+Result<Policy> LoadPolicy(const std::string& name);
+// The presets there are: "nki-0.6", "neuronx-cc-2", …
+std::vector<std::string> PolicyNames();
 
 }  // namespace wt::chip

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -67,7 +68,7 @@ Status CheckReadModifyWrite(const Instr& instr) {
                        "and dst itself",
                        srcs.count);
   }
-  if (instr.has(kUniqueIndices) && !BoolOf(instr, kUniqueIndices)) {
+  if (instr.has(kUniqueIndices) && !instr.flag(kUniqueIndices)) {
     return KernelError(ErrorClass::kArgument,
                        "dma_compute: unique_indices is False with a vector offset; expected True: "
                        "repeated indices are not supported, sum them before");
@@ -147,6 +148,7 @@ const InstrDef kDmaCompute = {
     .default_engine = Engine::kDma,
     .check = Check,
     .execute = Execute,
+    .cost = cost::DmaCompute,
 };
 
 }  // namespace wt::chip::isa

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chip/convert.h"
+#include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
@@ -101,8 +102,6 @@ constexpr Param kTensorPartitionReduceParams[] = {
     kNameParam,
 };
 
-bool IsBitwise(AluOp op) { return op == AluOp::kBitwiseAnd || op == AluOp::kBitwiseOr; }
-
 Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   using namespace tensor_partition_reduce;  // NOLINT
   WT_RETURN_IF_ERROR(CheckOp(
@@ -111,7 +110,7 @@ Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckPartitions(instr, kDst, 1));
   WT_RETURN_IF_ERROR(
       CheckFreeElements(instr, kDst, instr.operand(kData).free_elements(), "as many as data"));
-  if (!IsBitwise(EnumOf(instr, kOp, AluOp::kAdd))) return {};
+  if (!IsBitwise(instr.name_of<AluOp>(kOp, AluOp::kAdd))) return {};
   WT_RETURN_IF_ERROR(CheckSameDtype(instr, kData, kDst));
   if (IsInteger(instr.operand(kData).dtype)) return {};
   return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations work on integers",
@@ -130,7 +129,7 @@ std::vector<T> FoldPartitions(const std::vector<T>& data, size_t width, Fold fol
 
 Status ExecuteTensorPartitionReduce(ExecuteContext& context, const Instr& instr) {
   using namespace tensor_partition_reduce;  // NOLINT
-  const auto op = EnumOf(instr, kOp, AluOp::kAdd);
+  const auto op = instr.name_of<AluOp>(kOp, AluOp::kAdd);
   const AccessPattern& data = instr.operand(kData);
   const auto width = static_cast<size_t>(data.free_elements());
   if (IsBitwise(op)) {
@@ -164,6 +163,7 @@ const InstrDef kNcStreamShuffle = {
     .default_engine = Engine::kVector,
     .check = CheckNcStreamShuffle,
     .execute = ExecuteNcStreamShuffle,
+    .cost = cost::NcStreamShuffle,
 };
 
 const InstrDef kTensorPartitionReduce = {
@@ -176,6 +176,7 @@ const InstrDef kTensorPartitionReduce = {
     .default_engine = Engine::kGpSimd,
     .check = CheckTensorPartitionReduce,
     .execute = ExecuteTensorPartitionReduce,
+    .cost = cost::TensorPartitionReduce,
 };
 
 }  // namespace wt::chip::isa

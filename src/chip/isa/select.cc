@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
@@ -79,8 +80,8 @@ Status CheckRangeSelect(const Machine&, const Instr& instr) {
                        "exactly; shift range_start and the bounds",
                        start);
   }
-  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce), kReduceRes, -1,
-                         kOnTrueTile);
+  return CheckAccumulate(instr, instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kResetReduce),
+                         kReduceRes, -1, kOnTrueTile);
 }
 
 // Elements [begin, end) of a row.
@@ -115,7 +116,7 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
   using namespace range_select;  // NOLINT
   const int64_t partitions = instr.operand(kOnTrueTile).partitions();
   const int64_t width = instr.operand(kOnTrueTile).free_elements();
-  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce);
+  const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kResetReduce);
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
   WT_ASSIGN_OR_RETURN(const std::vector<float> bound0, context.ReadScalars(kBound0, partitions));
   WT_ASSIGN_OR_RETURN(const std::vector<float> bound1, context.ReadScalars(kBound1, partitions));
@@ -124,8 +125,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
   for (int64_t p = 0; p < partitions; ++p) {
     const auto at = static_cast<size_t>(p);
     const int64_t start = IntOf(instr, kRangeStart);
-    const Interval a = Satisfying(EnumOf(instr, kCompOp0, AluOp::kEqual), bound0[at], start, width);
-    const Interval b = Satisfying(EnumOf(instr, kCompOp1, AluOp::kEqual), bound1[at], start, width);
+    const Interval a =
+        Satisfying(instr.name_of<AluOp>(kCompOp0, AluOp::kEqual), bound0[at], start, width);
+    const Interval b =
+        Satisfying(instr.name_of<AluOp>(kCompOp1, AluOp::kEqual), bound1[at], start, width);
     const int64_t begin = std::max(a.begin, b.begin);
     const int64_t end = std::max(begin, std::min(a.end, b.end));
     float* row = &values[static_cast<size_t>(p * width)];
@@ -162,20 +165,20 @@ Status CheckSelectReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
   WT_RETURN_IF_ERROR(CheckReduceCmd(
       instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
-  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kIdle), kReduceRes, -1,
-                         kOnTrue);
+  return CheckAccumulate(instr, instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kIdle), kReduceRes,
+                         -1, kOnTrue);
 }
 
 Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
   using namespace select_reduce;  // NOLINT
   const int64_t partitions = instr.operand(kOnTrue).partitions();
-  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kIdle);
+  const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kIdle);
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrue));
   WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> predicate, context.ReadBits(kPredicate));
   WT_ASSIGN_OR_RETURN(const std::vector<float> on_false, context.ReadScalars(kOnFalse, partitions));
   WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
                       BeginAccumulate(context, command, -kInfinity, -1, partitions));
-  const bool wanted = !BoolOf(instr, kReversePred);
+  const bool wanted = !instr.flag(kReversePred);
   const size_t width = values.size() / on_false.size();
   for (size_t p = 0; p < on_false.size(); ++p) {
     for (size_t i = p * width; i < (p + 1) * width; ++i)
@@ -200,6 +203,7 @@ const InstrDef kRangeSelect = {
     .since = Generation::kGen3,
     .check = CheckRangeSelect,
     .execute = ExecuteRangeSelect,
+    .cost = cost::RangeSelect,
 };
 
 const InstrDef kSelectReduce = {
@@ -214,6 +218,7 @@ const InstrDef kSelectReduce = {
     .since = Generation::kGen3,
     .check = CheckSelectReduce,
     .execute = ExecuteSelectReduce,
+    .cost = cost::SelectReduce,
 };
 
 }  // namespace wt::chip::isa
