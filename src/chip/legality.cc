@@ -277,14 +277,6 @@ Status CheckColumn(const Instr& instr, int param, int of) {
                      partitions);
 }
 
-Status CheckSameDtype(const Instr& instr, int a, int b) {
-  if (!instr.is_operand(b) || instr.operand(a).dtype == instr.operand(b).dtype) return {};
-  return KernelError(ErrorClass::kDtype, "{} is {}, {} is {}; they must be equal",
-                     OperandName(instr, a), DTypeName(instr.operand(a).dtype),
-                     instr.def->params[static_cast<size_t>(b)].name,
-                     DTypeName(instr.operand(b).dtype));
-}
-
 Status CheckNotBothPsum(const Instr& instr, int a, int b) {
   const auto in_psum = [&](int param) {
     return instr.args[static_cast<size_t>(param)].kind == Arg::kOperand &&

@@ -7,20 +7,19 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/psum.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 #include "tensor/matmul.h"
 
 namespace wt::chip::isa {
+namespace nc_matmul {
 namespace {
-
-using namespace nc_matmul;
 
 constexpr DTypeSet kOperandTypes = Types({DType::kF32, DType::kTF32, DType::kBF16, DType::kF16,
                                           DType::kF8E4M3, DType::kF8E4M3FN, DType::kF8E5M2});
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInPsum, kNumberTypes},
     {"stationary", ParamKind::kSrc, nullptr, kInSbuf, kOperandTypes},
     {"moving", ParamKind::kSrc, nullptr, kInSbuf, kOperandTypes},
     {"is_stationary_onezero", ParamKind::kBool, "False"},
@@ -314,6 +313,7 @@ Status ExecuteMatmul(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace nc_matmul
 
 const InstrDef kNcMatmul = {
     .name = "nc_matmul",
@@ -323,11 +323,11 @@ const InstrDef kNcMatmul = {
         "what earlier matmuls left in dst (None: when there is something). is_transpose moves the "
         "bits of stationary past an identity matrix in moving; perf_mode double_row contracts two "
         "rows a partition of 8-bit floats.",
-    .params = kParams,
+    .params = nc_matmul::kParams,
     .engines = {Engine::kTensor},
     .default_engine = Engine::kTensor,
-    .check = CheckMatmul,
-    .execute = ExecuteMatmul,
+    .check = nc_matmul::CheckMatmul,
+    .execute = nc_matmul::ExecuteMatmul,
     .cost = cost::NcMatmul,
     .cost_rule = "tensor.matmul by element type and columns; weight load hidden or elided",
 };

@@ -16,6 +16,7 @@
 #include "tensor/matmul.h"
 
 namespace wt::chip::isa {
+namespace mx {
 namespace {
 
 constexpr int64_t kBlockPartitions = 8, kPack = 4, kQuadrant = 32;
@@ -23,6 +24,8 @@ constexpr int64_t kBlocksPerQuadrant = kQuadrant / kBlockPartitions;
 constexpr int kScaleBias = 127, kLeastExponent = -127, kMostExponent = 127;
 
 constexpr DTypeSet kScaleTypes = Types({DType::kF8E8M0, DType::kU8});
+constexpr DTypeSet kPackedTypes =
+    Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
 
 int64_t ScalePartition(int64_t block) {
   return block / kBlocksPerQuadrant * kQuadrant + block % kBlocksPerQuadrant;
@@ -239,6 +242,7 @@ Status ExecuteNcMatmulMx(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace mx
 
 const InstrDef kQuantizeMx = {
     .name = "quantize_mx",
@@ -248,12 +252,12 @@ const InstrDef kQuantizeMx = {
         "largest element (8 for e4m3fn, 15 for e5m2), 2^-127 for a block of zeros, and its "
         "elements divided by it, rounded and packed by four. The scales of a quadrant go to its "
         "first four partitions of dst_scale.",
-    .params = kQuantizeMxParams,
+    .params = mx::kQuantizeMxParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen4,
-    .check = CheckQuantizeMx,
-    .execute = ExecuteQuantizeMx,
+    .check = mx::CheckQuantizeMx,
+    .execute = mx::ExecuteQuantizeMx,
     .cost = cost::QuantizeMx,
 };
 
@@ -264,12 +268,12 @@ const InstrDef kNcMatmulMx = {
         "stationary times moving, both scaled by the power of two of their block; fp32 "
         "inside, written or accumulated as fp32 or bf16. Data are packed MXFP8 or MXFP4, "
         "scales laid out as quantize_mx writes them.",
-    .params = kNcMatmulMxParams,
+    .params = mx::kNcMatmulMxParams,
     .engines = {Engine::kTensor},
     .default_engine = Engine::kTensor,
     .since = Generation::kGen4,
-    .check = CheckNcMatmulMx,
-    .execute = ExecuteNcMatmulMx,
+    .check = mx::CheckNcMatmulMx,
+    .execute = mx::ExecuteNcMatmulMx,
     .cost = cost::NcMatmulMx,
 };
 

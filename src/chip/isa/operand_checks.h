@@ -14,6 +14,8 @@ namespace wt::chip::isa {
 
 // Operands that are not given are passed over.
 Status CheckSamePartitions(const Instr& instr, std::initializer_list<int> params);
+// Passes when `b` is given as a number.
+Status CheckSameDtype(const Instr& instr, int a, int b);
 Status CheckPartitions(const Instr& instr, int param, int64_t expected);
 Status CheckPartitionMultiple(const Instr& instr, int param, int64_t multiple);
 Status CheckFreeElements(const Instr& instr, int param, int64_t expected, const char* why);
@@ -35,6 +37,11 @@ inline int64_t IntOf(const Instr& instr, int param, int64_t otherwise = 0) {
 // The last parameter of nearly every instruction.
 inline constexpr Param kNameParam = {"name", ParamKind::kString, "None", 0};
 
-inline constexpr DTypeSet kFloatTypes = kComputeTypes & ~kIntegerTypes;
+inline constexpr DTypeSet kFloatTypes = Types({DType::kF32, DType::kBF16, DType::kF16, DType::kTF32,
+                                               DType::kF8E4M3, DType::kF8E5M2, DType::kF8E4M3FN});
+inline constexpr DTypeSet kIntTypes = Types(
+    {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32, DType::kBool});
+// All that the engines convert to and from fp32.
+inline constexpr DTypeSet kNumberTypes = kFloatTypes | kIntTypes;
 
 }  // namespace wt::chip::isa

@@ -11,6 +11,7 @@
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace partition_moves {
 namespace {
 
 // nc_stream_shuffle -----------------------------------------------------------------------------
@@ -96,9 +97,9 @@ Status ExecuteNcStreamShuffle(ExecuteContext& context, const Instr& instr) {
 // tensor_partition_reduce -----------------------------------------------------------------------
 
 constexpr Param kTensorPartitionReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
     kNameParam,
 };
 
@@ -151,6 +152,7 @@ Status ExecuteTensorPartitionReduce(ExecuteContext& context, const Instr& instr)
 }
 
 }  // namespace
+}  // namespace partition_moves
 
 const InstrDef kNcStreamShuffle = {
     .name = "nc_stream_shuffle",
@@ -158,11 +160,11 @@ const InstrDef kNcStreamShuffle = {
         "Within every quadrant of 32 partitions, partition i of dst becomes partition "
         "shuffle_mask[i] of the same quadrant of src, bit for bit; 255 leaves it as it is. "
         "All of src is read first, so dst may be src.",
-    .params = kNcStreamShuffleParams,
+    .params = partition_moves::kNcStreamShuffleParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcStreamShuffle,
-    .execute = ExecuteNcStreamShuffle,
+    .check = partition_moves::CheckNcStreamShuffle,
+    .execute = partition_moves::ExecuteNcStreamShuffle,
     .cost = cost::NcStreamShuffle,
 };
 
@@ -171,11 +173,11 @@ const InstrDef kTensorPartitionReduce = {
     .summary =
         "Folds all partitions of data into the one of dst, element by element: sum, average "
         "or maximum in fp32, bitwise or and and on integers.",
-    .params = kTensorPartitionReduceParams,
+    .params = partition_moves::kTensorPartitionReduceParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckTensorPartitionReduce,
-    .execute = ExecuteTensorPartitionReduce,
+    .check = partition_moves::CheckTensorPartitionReduce,
+    .execute = partition_moves::ExecuteTensorPartitionReduce,
     .cost = cost::TensorPartitionReduce,
 };
 

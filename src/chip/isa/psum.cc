@@ -5,6 +5,7 @@
 #include "chip/error_class.h"
 
 namespace wt::chip::isa {
+namespace psum {
 namespace {
 
 bool AllZero(const Walk& walk) {
@@ -24,6 +25,7 @@ Status Undefined(const Instr& instr, const char* what) {
 }
 
 }  // namespace
+}  // namespace psum
 
 // Whether to add to what dst holds. Zeros that another engine wrote may stand before a group whose
 // flag is left to the compiler: overwriting them is the same.
@@ -37,13 +39,13 @@ Result<bool> PsumAccumulates(ExecuteContext& context, int dst, int accumulate) {
     case PsumState::kMatmul:
       return true;
     case PsumState::kUnwritten:
-      return asked ? Result<bool>(Undefined(instr, "nothing yet")) : Result<bool>(false);
+      return asked ? Result<bool>(psum::Undefined(instr, "nothing yet")) : Result<bool>(false);
     case PsumState::kOther:
       if (any_writer) return true;
-      if (!asked && AllZero(to)) return false;
-      return Undefined(instr, "what another instruction than a matmul wrote");
+      if (!asked && psum::AllZero(to)) return false;
+      return psum::Undefined(instr, "what another instruction than a matmul wrote");
     case PsumState::kMixed:
-      return Undefined(instr, "the result of a matmul in one part only");
+      return psum::Undefined(instr, "the result of a matmul in one part only");
   }
   return false;
 }

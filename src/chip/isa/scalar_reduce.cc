@@ -8,6 +8,7 @@
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace scalar_reduce {
 namespace {
 
 ReduceCmd CommandOf(const Instr& instr, int param) {
@@ -34,8 +35,8 @@ Status CheckFirstOp(const Instr& instr, int op_param, int operand, int data) {
 // tensor_scalar_reduce --------------------------------------------------------------------------
 
 constexpr Param kTensorScalarReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op0", ParamKind::kAluOp},
     {"operand0", ParamKind::kSrcOrFloat, "None", kInSbuf | kInPsum, Types({DType::kF32})},
     {"reduce_op", ParamKind::kAluOp},
@@ -93,7 +94,7 @@ Status ExecuteTensorScalarReduce(ExecuteContext& context, const Instr& instr) {
 // tensor_scalar_cumulative ----------------------------------------------------------------------
 
 constexpr DTypeSet kCumulativeTypes =
-    kComputeTypes & ~Types({DType::kI32, DType::kU32, DType::kBool, DType::kTF32});
+    kNumberTypes & ~Types({DType::kI32, DType::kU32, DType::kBool, DType::kTF32});
 
 constexpr Param kTensorScalarCumulativeParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kCumulativeTypes},
@@ -140,6 +141,7 @@ Status ExecuteTensorScalarCumulative(ExecuteContext& context, const Instr& instr
 }
 
 }  // namespace
+}  // namespace scalar_reduce
 
 const InstrDef kTensorScalarReduce = {
     .name = "tensor_scalar_reduce",
@@ -147,11 +149,11 @@ const InstrDef kTensorScalarReduce = {
         "dst = data op0 operand0 in fp32, and reduce_op (add, multiply, maximum, minimum) "
         "over all of each partition's results on top of the Vector accumulators, which "
         "reduce_cmd resets, keeps or loads. reduce_res takes what they hold at the end.",
-    .params = kTensorScalarReduceParams,
+    .params = scalar_reduce::kTensorScalarReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckTensorScalarReduce,
-    .execute = ExecuteTensorScalarReduce,
+    .check = scalar_reduce::CheckTensorScalarReduce,
+    .execute = scalar_reduce::ExecuteTensorScalarReduce,
     .cost = cost::TensorScalarReduce,
 };
 
@@ -161,11 +163,11 @@ const InstrDef kTensorScalarCumulative = {
         "Running values along each partition: acc = (src op0 imm0) op1 acc, written for "
         "every element. reduce_cmd says where acc starts: the identity of op1, imm1, or "
         "the Vector accumulators, which keep the last value.",
-    .params = kTensorScalarCumulativeParams,
+    .params = scalar_reduce::kTensorScalarCumulativeParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckTensorScalarCumulative,
-    .execute = ExecuteTensorScalarCumulative,
+    .check = scalar_reduce::CheckTensorScalarCumulative,
+    .execute = scalar_reduce::ExecuteTensorScalarCumulative,
     .cost = cost::TensorScalarCumulative,
 };
 

@@ -11,6 +11,7 @@
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace selects {
 namespace {
 
 constexpr float kFp32Min = -std::numeric_limits<float>::max();
@@ -141,10 +142,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
 
 // select_reduce ---------------------------------------------------------------------------------
 
-constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+constexpr DTypeSet kSelectTypes = kNumberTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
 
 constexpr Param kSelectReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
      Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
     {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},
@@ -189,6 +190,7 @@ Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace selects
 
 const InstrDef kRangeSelect = {
     .name = "range_select",
@@ -197,12 +199,12 @@ const InstrDef kRangeSelect = {
         "with that partition's bounds, in fp32, and writes the least fp32 number elsewhere "
         "(-inf once rounded to 16 bits). The maximum of the row, before rounding, goes to "
         "the Vector accumulators and reduce_res.",
-    .params = kRangeSelectParams,
+    .params = selects::kRangeSelectParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen3,
-    .check = CheckRangeSelect,
-    .execute = ExecuteRangeSelect,
+    .check = selects::CheckRangeSelect,
+    .execute = selects::ExecuteRangeSelect,
     .cost = cost::RangeSelect,
 };
 
@@ -212,12 +214,12 @@ const InstrDef kSelectReduce = {
         "on_true where the predicate is nonzero (zero with reverse_pred), on_false, a "
         "number or one a partition, elsewhere. With a reduce_cmd the maximum of the row, "
         "before rounding, goes to the Vector accumulators and reduce_res.",
-    .params = kSelectReduceParams,
+    .params = selects::kSelectReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen3,
-    .check = CheckSelectReduce,
-    .execute = ExecuteSelectReduce,
+    .check = selects::CheckSelectReduce,
+    .execute = selects::ExecuteSelectReduce,
     .cost = cost::SelectReduce,
 };
 

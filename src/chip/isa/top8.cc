@@ -9,6 +9,7 @@
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace top8 {
 namespace {
 
 constexpr int64_t kLeastElements = 8, kMostElements = 16384;
@@ -19,8 +20,8 @@ constexpr size_t kBlock = 32;  // elements that one comparison passes over
 // max8 ------------------------------------------------------------------------------------------
 
 constexpr Param kMax8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -71,8 +72,8 @@ Status ExecuteMax8(ExecuteContext& context, const Instr& instr) {
 
 constexpr Param kNcFindIndex8Params[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, Types({DType::kU16, DType::kU32})},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -127,9 +128,9 @@ Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr& instr) {
 // nc_match_replace8 -----------------------------------------------------------------------------
 
 constexpr Param kNcMatchReplace8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"imm", ParamKind::kFloat},
     {"dst_idx", ParamKind::kDst, "None", kInSbuf | kInPsum,
      Types({DType::kU16, DType::kU32, DType::kI32})},
@@ -182,6 +183,7 @@ Status ExecuteNcMatchReplace8(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace top8
 
 const InstrDef kMax8 = {
     .name = "max8",
@@ -189,11 +191,11 @@ const InstrDef kMax8 = {
         "Finds the eight largest elements of each partition, compared as fp32, and writes "
         "them in descending order. Equal elements count one by one; NaN is passed over "
         "(hardware does not say).",
-    .params = kMax8Params,
+    .params = top8::kMax8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckMax8,
-    .execute = ExecuteMax8,
+    .check = top8::CheckMax8,
+    .execute = top8::ExecuteMax8,
     .cost = cost::Max8,
 };
 
@@ -204,11 +206,11 @@ const InstrDef kNcFindIndex8 = {
         "(free dimensions flattened, compared as fp32). Slots that ask for the same value "
         "get successive occurrences in ascending order; a value that is not there gives all "
         "ones.",
-    .params = kNcFindIndex8Params,
+    .params = top8::kNcFindIndex8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcFindIndex8,
-    .execute = ExecuteNcFindIndex8,
+    .check = top8::CheckNcFindIndex8,
+    .execute = top8::ExecuteNcFindIndex8,
     .cost = cost::NcFindIndex8,
 };
 
@@ -219,11 +221,11 @@ const InstrDef kNcMatchReplace8 = {
         "by imm, and writes to dst_idx where they were. Among slots with equal values the "
         "earliest occurrence goes to the highest slot, the opposite of nc_find_index8; a "
         "value that is not there gives the index all ones (our choice: not published).",
-    .params = kNcMatchReplace8Params,
+    .params = top8::kNcMatchReplace8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcMatchReplace8,
-    .execute = ExecuteNcMatchReplace8,
+    .check = top8::CheckNcMatchReplace8,
+    .execute = top8::ExecuteNcMatchReplace8,
     .cost = cost::NcMatchReplace8,
 };
 
