@@ -24,8 +24,7 @@ constexpr int64_t kBlocksPerQuadrant = kQuadrant / kBlockPartitions;
 constexpr int kScaleBias = 127, kLeastExponent = -127, kMostExponent = 127;
 
 constexpr DTypeSet kScaleTypes = Types({DType::kF8E8M0, DType::kU8});
-constexpr DTypeSet kPackedTypes =
-    Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
+constexpr DTypeSet kPackedTypes = Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
 
 int64_t ScalePartition(int64_t block) {
   return block / kBlocksPerQuadrant * kQuadrant + block % kBlocksPerQuadrant;
