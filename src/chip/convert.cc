@@ -8,14 +8,14 @@ namespace wt::chip {
 namespace {
 
 template <class T>
-T Read(const std::byte* at) {
+T ReadAs(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof(T));
   return value;
 }
 
 template <class T>
-void Write(std::byte* at, T value) {
+void WriteAs(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
 }
 
@@ -123,7 +123,7 @@ void LoadFloats(DType dtype, const std::byte* from, int64_t step, int64_t n, flo
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      to[i] = Codec::ToFloat(Read<S>(from + i * step * int64_t(sizeof(S))));
+      to[i] = Codec::ToFloat(ReadAs<S>(from + i * step * int64_t(sizeof(S))));
   });
 }
 
@@ -132,7 +132,7 @@ void StoreFloats(DType dtype, std::byte* to, int64_t step, int64_t n, const floa
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      Write<S>(to + i * step * int64_t(sizeof(S)), Codec::FromFloat(from[i]));
+      WriteAs<S>(to + i * step * int64_t(sizeof(S)), Codec::FromFloat(from[i]));
   });
 }
 
@@ -141,7 +141,7 @@ void LoadInts(DType dtype, const std::byte* from, int64_t step, int64_t n, int64
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      to[i] = Codec::ToInt(Read<S>(from + i * step * int64_t(sizeof(S))));
+      to[i] = Codec::ToInt(ReadAs<S>(from + i * step * int64_t(sizeof(S))));
   });
 }
 
@@ -150,22 +150,53 @@ void StoreInts(DType dtype, std::byte* to, int64_t step, int64_t n, const int64_
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      Write<S>(to + i * step * int64_t(sizeof(S)), Codec::FromInt(from[i]));
+      WriteAs<S>(to + i * step * int64_t(sizeof(S)), Codec::FromInt(from[i]));
   });
 }
 
-void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const int64_t bytes = DTypeBytes(dtype);
+namespace {
+
+template <class Word>
+void LoadWords(const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
+  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
   for (int64_t i = 0; i < n; ++i) {
-    to[i] = 0;
-    std::memcpy(&to[i], from + i * step * bytes, static_cast<size_t>(bytes));
+    Word word;
+    std::memcpy(&word, from + i * stride, sizeof word);
+    to[i] = word;
+  }
+}
+
+template <class Word>
+void StoreWords(std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
+  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto word = static_cast<Word>(from[i]);
+    std::memcpy(to + i * stride, &word, sizeof word);
+  }
+}
+
+}  // namespace
+
+void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return LoadWords<uint8_t>(from, step, n, to);
+    case 2:
+      return LoadWords<uint16_t>(from, step, n, to);
+    default:
+      return LoadWords<uint32_t>(from, step, n, to);
   }
 }
 
 void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  const int64_t bytes = DTypeBytes(dtype);
-  for (int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * step * bytes, &from[i], static_cast<size_t>(bytes));
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return StoreWords<uint8_t>(to, step, n, from);
+    case 2:
+      return StoreWords<uint16_t>(to, step, n, from);
+    default:
+      return StoreWords<uint32_t>(to, step, n, from);
+  }
 }
 
 void StoreNumber(DType dtype, double number, int64_t n, std::byte* to) {

@@ -27,8 +27,6 @@ Status CheckSameSize(const Instr& instr, int a, int b);
 // A kSrcOrFloat parameter given as an operand must be [P, 1], P the partitions of `of`.
 Status CheckColumn(const Instr& instr, int param, int of);
 Status CheckNotBothPsum(const Instr& instr, int a, int b);
-// Operand `a`, and `b` if it is an operand, have the same element type.
-Status CheckSameDtype(const Instr& instr, int a, int b);
 bool AnyInPsum(const Instr& instr);
 
 }  // namespace wt::chip

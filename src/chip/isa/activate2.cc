@@ -6,10 +6,11 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace activations4 {
 namespace {
 
 constexpr uint8_t kOnChip = kInSbuf | kInPsum;
@@ -19,18 +20,18 @@ constexpr uint8_t kOnChip = kInSbuf | kInPsum;
 namespace a2 = activate2;
 
 constexpr Param kActivate2Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
-    {"imm0", ParamKind::kSrcOrFloat, nullptr, kOnChip, kComputeTypes},
-    {"imm1", ParamKind::kSrcOrFloat, nullptr, kOnChip, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
+    {"imm0", ParamKind::kSrcOrFloat, nullptr, kOnChip, kNumberTypes},
+    {"imm1", ParamKind::kSrcOrFloat, nullptr, kOnChip, kNumberTypes},
     {"op0", ParamKind::kAluOp},
     {"op1", ParamKind::kAluOp},
-    {"relu_param", ParamKind::kSrcOrFloat, "0.0", kOnChip, kComputeTypes},
+    {"relu_param", ParamKind::kSrcOrFloat, "0.0", kOnChip, kNumberTypes},
     {"reverse0", ParamKind::kBool, "False"},
     {"reverse1", ParamKind::kBool, "False"},
     {"reduce_op", ParamKind::kAluOp, "None"},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
     {"reduce_cmd", ParamKind::kReduceCmd, "idle"},
     {"name", ParamKind::kString, "None"},
 };
@@ -102,9 +103,9 @@ Status ExecuteActivate2(ExecuteContext& context, const Instr& instr) {
 
 namespace ex = exponential;
 
-constexpr DTypeSet kExpSources = kComputeTypes & ~Types({DType::kTF32, DType::kBool});
-constexpr DTypeSet kExpResults = kComputeTypes & ~Types({DType::kU32, DType::kBool});
-constexpr DTypeSet kFloats = kComputeTypes & ~kIntegerTypes;
+constexpr DTypeSet kExpSources = kNumberTypes & ~Types({DType::kTF32, DType::kBool});
+constexpr DTypeSet kExpResults = kNumberTypes & ~Types({DType::kU32, DType::kBool});
+constexpr DTypeSet kFloats = kNumberTypes & ~kIntTypes;
 constexpr Param kExponentialParams[] = {
     {"dst", ParamKind::kDst, nullptr, kOnChip, kExpResults},
     {"src", ParamKind::kSrc, nullptr, kOnChip, kExpSources},
@@ -161,6 +162,7 @@ Status ExecuteExponential(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace activations4
 
 const InstrDef kActivate2 = {
     .name = "activate2",
@@ -168,12 +170,12 @@ const InstrDef kActivate2 = {
         "dst = function((data op0 imm0) op1 imm1) in fp32, with relu_param as the slope of prelu; "
         "results can be reduced into the Scalar engine's accumulators by add, maximum, minimum, "
         "abs_max or abs_min.",
-    .params = kActivate2Params,
+    .params = activations4::kActivate2Params,
     .engines = {Engine::kScalar},
     .default_engine = Engine::kScalar,
     .since = Generation::kGen4,
-    .check = CheckActivate2,
-    .execute = ExecuteActivate2,
+    .check = activations4::CheckActivate2,
+    .execute = activations4::ExecuteActivate2,
     .cost = cost::Activate2,
     .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
@@ -183,12 +185,12 @@ const InstrDef kExponential = {
     .summary =
         "dst = exp(src - max_value) in fp32 on the Vector engine; by reduce_cmd the row sums go to "
         "its accumulators and from there to reduce_res.",
-    .params = kExponentialParams,
+    .params = activations4::kExponentialParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen4,
-    .check = CheckExponential,
-    .execute = ExecuteExponential,
+    .check = activations4::CheckExponential,
+    .execute = activations4::ExecuteExponential,
     .cost = cost::Exponential,
     .cost_rule = "vector.exponential",
 };

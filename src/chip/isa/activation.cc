@@ -6,15 +6,16 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace activations {
 namespace {
 
 constexpr uint8_t kOnChip = kInSbuf | kInPsum;
 constexpr DTypeSet kScaleTypes = Types({DType::kF32});
-constexpr DTypeSet kBiasTypes = kComputeTypes & ~Types({DType::kTF32});
+constexpr DTypeSet kBiasTypes = kNumberTypes & ~Types({DType::kTF32});
 
 // Which parameter of an instruction plays which part; -1: it has none.
 struct Parts {
@@ -31,23 +32,23 @@ constexpr Parts kActivationReduceParts = {
     activation_reduce::kReduceRes, -1};
 
 constexpr Param kActivationParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
     {"bias", ParamKind::kSrcOrFloat, "None", kOnChip, kBiasTypes},
     {"scale", ParamKind::kSrcOrFloat, "1.0", kOnChip, kScaleTypes},
     {"reduce_op", ParamKind::kAluOp, "None"},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
     {"reduce_cmd", ParamKind::kReduceCmd, "idle"},
     {"name", ParamKind::kString, "None"},
 };
 
 constexpr Param kActivationReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
     {"reduce_op", ParamKind::kAluOp},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
     {"bias", ParamKind::kSrcOrFloat, "None", kOnChip, kBiasTypes},
     {"scale", ParamKind::kSrcOrFloat, "1.0", kOnChip, kScaleTypes},
     {"name", ParamKind::kString, "None"},
@@ -162,6 +163,7 @@ Status ExecuteActivationReduce(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace activations
 
 const InstrDef kActivation = {
     .name = "activation",
@@ -169,11 +171,11 @@ const InstrDef kActivation = {
         "dst = function(data * scale + bias) in fp32; scale and bias are numbers or one value a "
         "partition. By reduce_cmd the row sums of the results (before rounding) go to the engine's "
         "128 accumulators, and from there to reduce_res.",
-    .params = kActivationParams,
+    .params = activations::kActivationParams,
     .engines = {Engine::kScalar},
     .default_engine = Engine::kScalar,
-    .check = CheckActivation,
-    .execute = ExecuteActivation,
+    .check = activations::CheckActivation,
+    .execute = activations::ExecuteActivation,
     .cost = cost::Activation,
     .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
@@ -181,11 +183,11 @@ const InstrDef kActivation = {
 const InstrDef kActivationReduce = {
     .name = "activation_reduce",
     .summary = "activation with reduce_cmd reset_reduce.",
-    .params = kActivationReduceParams,
+    .params = activations::kActivationReduceParams,
     .engines = {Engine::kScalar},
     .default_engine = Engine::kScalar,
-    .check = CheckActivationReduce,
-    .execute = ExecuteActivationReduce,
+    .check = activations::CheckActivationReduce,
+    .execute = activations::ExecuteActivationReduce,
     .cost = cost::ActivationReduce,
     .cost_rule = "scalar.activation and scalar.read_accumulator",
 };

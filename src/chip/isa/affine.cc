@@ -2,11 +2,14 @@
 // sum of step * index: iota writes its values, affine_select compares them with zero.
 #include <cstdint>
 
+#include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace affine {
 namespace {
 
 constexpr size_t kMaxPatternDims = 4;
@@ -135,7 +138,7 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
     ForEachPredicate(first, step, partitions, compare,
                      [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
   };
-  switch (EnumOf(instr, kCmpOp, AluOp::kEqual)) {
+  switch (instr.name_of<AluOp>(kCmpOp, AluOp::kEqual)) {
     case AluOp::kEqual:
       return run([](int32_t v) { return v == 0; });
     case AluOp::kNotEqual:
@@ -154,21 +157,24 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
 Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
   using namespace affine_select;  // NOLINT
   const DType from = instr.operand(kOnTrueTile).dtype;
-  const double on_false = ArgOf(instr, kOnFalseValue).number();
+  const auto on_false = static_cast<float>(ArgOf(instr, kOnFalseValue).number());
   // fp32 holds every other dtype exactly; 32-bit integers of one kind pass as they are.
   if (Has32Bits(from) && from == instr.operand(kDst).dtype) {
-    WT_ASSIGN_OR_RETURN(std::vector<int64_t> values, context.ReadInts(kOnTrueTile));
-    Fill(instr, &values, RoundToInteger(static_cast<float>(on_false), from));
-    context.WriteInts(kDst, values);
+    uint32_t on_false_bits = 0;
+    StoreFloats(from, reinterpret_cast<std::byte*>(&on_false_bits), 1, 1, &on_false);
+    WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kOnTrueTile));
+    Fill(instr, &bits, on_false_bits);
+    context.WriteBits(kDst, bits);
     return {};
   }
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
-  Fill(instr, &values, static_cast<float>(on_false));
+  Fill(instr, &values, on_false);
   context.WriteFloats(kDst, values);
   return {};
 }
 
 }  // namespace
+}  // namespace affine
 
 const InstrDef kIota = {
     .name = "iota",
@@ -176,11 +182,12 @@ const InstrDef kIota = {
         "Writes offset + partition * channel_multiplier + the sum of step * index over a "
         "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
         "integer destinations get those bits, all others the value converted from fp32.",
-    .params = kIotaParams,
+    .params = affine::kIotaParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckIota,
-    .execute = ExecuteIota,
+    .check = affine::CheckIota,
+    .execute = affine::ExecuteIota,
+    .cost = cost::Iota,
 };
 
 const InstrDef kAffineSelect = {
@@ -189,11 +196,12 @@ const InstrDef kAffineSelect = {
         "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
         "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
         "causal one without a mask tensor.",
-    .params = kAffineSelectParams,
+    .params = affine::kAffineSelectParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckAffineSelect,
-    .execute = ExecuteAffineSelect,
+    .check = affine::CheckAffineSelect,
+    .execute = affine::ExecuteAffineSelect,
+    .cost = cost::AffineSelect,
 };
 
 }  // namespace wt::chip::isa

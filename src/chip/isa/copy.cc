@@ -6,10 +6,11 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace copies {
 namespace {
 
 namespace tc = tensor_copy;
@@ -29,7 +30,7 @@ EngineSet TensorCopyEngines(const Machine& machine, const Instr&) {
 
 Status CheckTensorCopy(const Machine&, const Instr& instr) {
   const DType from = instr.operand(tc::kSrc).dtype, to = instr.operand(tc::kDst).dtype;
-  if (from != to && (!Has(kComputeTypes, from) || !Has(kComputeTypes, to)))
+  if (from != to && (!Has(kNumberTypes, from) || !Has(kNumberTypes, to)))
     return KernelError(ErrorClass::kDtype, "tensor_copy: {} cannot be converted to {}",
                        DTypeName(from), DTypeName(to));
   return CheckSameSize(instr, tc::kDst, tc::kSrc);
@@ -68,7 +69,8 @@ Status CheckMemset(const Machine&, const Instr& instr) {
   if (IsInteger(dtype) && value.kind == Arg::kFloat && value.f != std::floor(value.f))
     return KernelError(ErrorClass::kDtype, "memset: value {} does not fit dst, which is {}",
                        value.f, DTypeName(dtype));
-  if (Has(kPackedTypes, dtype) && value.number() != 0)
+  constexpr DTypeSet kPacked = Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
+  if (Has(kPacked, dtype) && value.number() != 0)
     return KernelError(ErrorClass::kDtype, "memset: value {}; {} takes only 0", value.number(),
                        DTypeName(dtype));
   return {};
@@ -85,18 +87,19 @@ Status ExecuteMemset(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace copies
 
 const InstrDef kTensorCopy = {
     .name = "tensor_copy",
     .summary =
         "Copies a tile within SBUF and PSUM. The same bits when both element types are equal; "
         "otherwise through fp32, rounded to the type of dst.",
-    .params = kTensorCopyParams,
+    .params = copies::kTensorCopyParams,
     .engines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .candidates = TensorCopyEngines,
-    .check = CheckTensorCopy,
-    .execute = ExecuteTensorCopy,
+    .candidates = copies::TensorCopyEngines,
+    .check = copies::CheckTensorCopy,
+    .execute = copies::ExecuteTensorCopy,
     .cost = cost::TensorCopy,
     .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
 };
@@ -104,11 +107,11 @@ const InstrDef kTensorCopy = {
 const InstrDef kMemset = {
     .name = "memset",
     .summary = "Fills a tile with one constant.",
-    .params = kMemsetParams,
+    .params = copies::kMemsetParams,
     .engines = {Engine::kVector, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .check = CheckMemset,
-    .execute = ExecuteMemset,
+    .check = copies::CheckMemset,
+    .execute = copies::ExecuteMemset,
     .cost = cost::Memset,
     .cost_rule = "memset by element type",
 };

@@ -5,15 +5,16 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace elementwise {
 namespace {
 
 Status CheckIntegers(const Instr& instr, std::initializer_list<int> params) {
   for (int param : params) {
-    if (!instr.is_operand(param) || Has(kIntegerTypes, instr.operand(param).dtype)) continue;
+    if (!instr.is_operand(param) || Has(kIntTypes, instr.operand(param).dtype)) continue;
     return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations expect integers",
                        OperandName(instr, param), DTypeName(instr.operand(param).dtype));
   }
@@ -27,9 +28,9 @@ int WidthOf(const Walk& walk) { return static_cast<int>(8 * DTypeBytes(walk.patt
 namespace tt = tensor_tensor;
 
 constexpr Param kTensorTensorParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data2", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data2", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op", ParamKind::kAluOp},
     {"engine", ParamKind::kEngine, "unknown"},
     {"name", ParamKind::kString, "None"},
@@ -110,8 +111,8 @@ Status ExecuteTensorTensor(ExecuteContext& context, const Instr& instr) {
 namespace ts = tensor_scalar;
 
 constexpr Param kTensorScalarParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op0", ParamKind::kAluOp},
     {"operand0", ParamKind::kSrcOrFloat, "None"},
     {"reverse0", ParamKind::kBool, "False"},
@@ -236,12 +237,12 @@ Status ExecuteTensorScalar(ExecuteContext& context, const Instr& instr) {
 namespace stt = scalar_tensor_tensor;
 
 constexpr Param kScalarTensorTensorParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op0", ParamKind::kAluOp},
-    {"operand0", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"operand0", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op1", ParamKind::kAluOp},
-    {"operand1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"operand1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"reverse0", ParamKind::kBool, "False"},
     {"reverse1", ParamKind::kBool, "False"},
     {"name", ParamKind::kString, "None"},
@@ -287,8 +288,8 @@ Status ExecuteScalarTensorTensor(ExecuteContext& context, const Instr& instr) {
 namespace rc = reciprocal;
 
 constexpr Param kReciprocalParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"name", ParamKind::kString, "None"},
 };
 
@@ -308,6 +309,7 @@ Status ExecuteReciprocal(ExecuteContext& context, const Instr&) {
 }
 
 }  // namespace
+}  // namespace elementwise
 
 const InstrDef kTensorTensor = {
     .name = "tensor_tensor",
@@ -315,12 +317,12 @@ const InstrDef kTensorTensor = {
         "dst = data1 op data2, element by element, in fp32. Bitwise operations work on the bits of "
         "integers. 32-bit integers throughout are exact on the gpsimd engine, where they go unless "
         "one of them is in PSUM; power exists only there.",
-    .params = kTensorTensorParams,
+    .params = elementwise::kTensorTensorParams,
     .engines = {Engine::kVector, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .candidates = TensorTensorEngines,
-    .check = CheckTensorTensor,
-    .execute = ExecuteTensorTensor,
+    .candidates = elementwise::TensorTensorEngines,
+    .check = elementwise::CheckTensorTensor,
+    .execute = elementwise::ExecuteTensorTensor,
     .cost = cost::TensorTensor,
     .cost_rule = "vector.tensor_tensor by element types; gpsimd.elementwise",
 };
@@ -331,12 +333,12 @@ const InstrDef kTensorScalar = {
         "dst = (data op0 operand0) op1 operand1 in fp32, each operand a number or one value a "
         "partition; reverse0 and reverse1 exchange the two sides. Both operations work on numbers "
         "or both on the bits of integers.",
-    .params = kTensorScalarParams,
+    .params = elementwise::kTensorScalarParams,
     .engines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .candidates = TensorScalarEngines,
-    .check = CheckTensorScalar,
-    .execute = ExecuteTensorScalar,
+    .candidates = elementwise::TensorScalarEngines,
+    .check = elementwise::CheckTensorScalar,
+    .execute = elementwise::ExecuteTensorScalar,
     .cost = cost::TensorScalar,
     .cost_rule = "vector.tensor_scalar by element types and memories; scalar.activation_copy",
 };
@@ -346,11 +348,11 @@ const InstrDef kScalarTensorTensor = {
     .summary =
         "dst = (data op0 operand0) op1 operand1 in fp32, operand0 a number or one value a "
         "partition, operand1 a tile.",
-    .params = kScalarTensorTensorParams,
+    .params = elementwise::kScalarTensorTensorParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckScalarTensorTensor,
-    .execute = ExecuteScalarTensorTensor,
+    .check = elementwise::CheckScalarTensorTensor,
+    .execute = elementwise::ExecuteScalarTensorTensor,
     .cost = cost::ScalarTensorTensor,
     .cost_rule = "vector.tensor_tensor by element types",
 };
@@ -358,11 +360,11 @@ const InstrDef kScalarTensorTensor = {
 const InstrDef kReciprocal = {
     .name = "reciprocal",
     .summary = "dst = 1 / data in fp32, rounded correctly.",
-    .params = kReciprocalParams,
+    .params = elementwise::kReciprocalParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckReciprocal,
-    .execute = ExecuteReciprocal,
+    .check = elementwise::CheckReciprocal,
+    .execute = elementwise::ExecuteReciprocal,
     .cost = cost::Reciprocal,
     .cost_rule = "vector.reciprocal",
 };

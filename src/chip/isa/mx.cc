@@ -7,13 +7,16 @@
 #include <cmath>
 
 #include "base/dtype.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
 #include "chip/isa/psum.h"
 #include "chip/isa/rows.h"
+#include "tensor/matmul.h"
 
 namespace wt::chip::isa {
+namespace mx {
 namespace {
 
 constexpr int64_t kBlockPartitions = 8, kPack = 4, kQuadrant = 32;
@@ -21,7 +24,8 @@ constexpr int64_t kBlocksPerQuadrant = kQuadrant / kBlockPartitions;
 constexpr int kScaleBias = 127, kLeastExponent = -127, kMostExponent = 127;
 
 constexpr DTypeSet kScaleTypes = Types({DType::kF8E8M0, DType::kU8});
-constexpr DTypeSet kPackedTypes = Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
+constexpr DTypeSet kPackedTypes =
+    Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
 
 int64_t ScalePartition(int64_t block) {
   return block / kBlocksPerQuadrant * kQuadrant + block % kBlocksPerQuadrant;
@@ -218,22 +222,27 @@ Result<std::vector<float>> Dequantize(ExecuteContext& context, int data, int sca
 
 Status ExecuteNcMatmulMx(ExecuteContext& context, const Instr& instr) {
   using namespace nc_matmul_mx;  // NOLINT
+  WT_ASSIGN_OR_RETURN(const bool accumulate, PsumAccumulates(context, kDst, kAccumulate));
   WT_ASSIGN_OR_RETURN(const std::vector<float> stationary,
                       Dequantize(context, kStationary, kStationaryScale));
   WT_ASSIGN_OR_RETURN(const std::vector<float> moving, Dequantize(context, kMoving, kMovingScale));
-  const auto rows = static_cast<size_t>(instr.operand(kStationary).partitions() * kPack);
-  const size_t m = stationary.size() / rows, n = moving.size() / rows;
-  std::vector<float> product(m * n);
-  for (size_t r = 0; r < rows; ++r) {
-    for (size_t i = 0; i < m; ++i) {
-      const float factor = stationary[r * m + i];
-      for (size_t j = 0; j < n; ++j) product[i * n + j] += factor * moving[r * n + j];
-    }
+  const int64_t rows = instr.operand(kStationary).partitions() * kPack;
+  const Walk& to = context.walk(kDst);
+  const int64_t m = to.rows(), n = to.row_elements();
+  std::vector<float> product(static_cast<size_t>(m * n));
+  if (accumulate) {
+    WT_ASSIGN_OR_RETURN(product, context.ReadFloats(kDst));
   }
-  return AddToPsum(context, kDst, kAccumulate, product);
+  const tensor::ConstMatrix a = {stationary.data(), DType::kF32, rows, m, m, 1};
+  const tensor::ConstMatrix b = {moving.data(), DType::kF32, rows, n, n, 1};
+  tensor::MatMul(a.Transposed(), b, {product.data(), DType::kF32, m, n, n}, accumulate);
+  context.WriteFloats(kDst, product);
+  MarkWritten(to, Writer::kMatmul);
+  return {};
 }
 
 }  // namespace
+}  // namespace mx
 
 const InstrDef kQuantizeMx = {
     .name = "quantize_mx",
@@ -243,12 +252,13 @@ const InstrDef kQuantizeMx = {
         "largest element (8 for e4m3fn, 15 for e5m2), 2^-127 for a block of zeros, and its "
         "elements divided by it, rounded and packed by four. The scales of a quadrant go to its "
         "first four partitions of dst_scale.",
-    .params = kQuantizeMxParams,
+    .params = mx::kQuantizeMxParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen4,
-    .check = CheckQuantizeMx,
-    .execute = ExecuteQuantizeMx,
+    .check = mx::CheckQuantizeMx,
+    .execute = mx::ExecuteQuantizeMx,
+    .cost = cost::QuantizeMx,
 };
 
 const InstrDef kNcMatmulMx = {
@@ -258,12 +268,13 @@ const InstrDef kNcMatmulMx = {
         "stationary times moving, both scaled by the power of two of their block; fp32 "
         "inside, written or accumulated as fp32 or bf16. Data are packed MXFP8 or MXFP4, "
         "scales laid out as quantize_mx writes them.",
-    .params = kNcMatmulMxParams,
+    .params = mx::kNcMatmulMxParams,
     .engines = {Engine::kTensor},
     .default_engine = Engine::kTensor,
     .since = Generation::kGen4,
-    .check = CheckNcMatmulMx,
-    .execute = ExecuteNcMatmulMx,
+    .check = mx::CheckNcMatmulMx,
+    .execute = mx::ExecuteNcMatmulMx,
+    .cost = cost::NcMatmulMx,
 };
 
 }  // namespace wt::chip::isa

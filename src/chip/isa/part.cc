@@ -3,6 +3,7 @@
 #include "chip/convert.h"
 
 namespace wt::chip::isa {
+namespace parts {
 namespace {
 
 // The part as a walk of one row.
@@ -26,7 +27,7 @@ void ForElements(const Walk& walk, T* values, const Move& move) {
 template <class T, class Load>
 Result<std::vector<T>> Read(ExecuteContext& context, int param, Part part, const Load& load) {
   const Walk walk = WalkOf(context, param, part);
-  WT_RETURN_IF_ERROR(context.CheckWritten(walk, param));
+  WT_RETURN_IF_ERROR(context.CheckPartWritten(walk, param));
   std::vector<T> values(static_cast<size_t>(walk.row_elements()));
   ForElements(walk, values.data(), load);
   return values;
@@ -43,25 +44,26 @@ void Write(ExecuteContext& context, int param, Part part, std::span<const T> val
 }
 
 }  // namespace
+}  // namespace parts
 
 Result<std::vector<float>> ReadFloats(ExecuteContext& context, int param, Part part) {
-  return Read<float>(context, param, part, LoadFloats);
+  return parts::Read<float>(context, param, part, LoadFloats);
 }
 
 Result<std::vector<uint32_t>> ReadBits(ExecuteContext& context, int param, Part part) {
-  return Read<uint32_t>(context, param, part, LoadBits);
+  return parts::Read<uint32_t>(context, param, part, LoadBits);
 }
 
 void WriteFloats(ExecuteContext& context, int param, Part part, std::span<const float> values) {
-  Write(context, param, part, values, StoreFloats);
+  parts::Write(context, param, part, values, StoreFloats);
 }
 
 void WriteInts(ExecuteContext& context, int param, Part part, std::span<const int64_t> values) {
-  Write(context, param, part, values, StoreInts);
+  parts::Write(context, param, part, values, StoreInts);
 }
 
 void WriteBits(ExecuteContext& context, int param, Part part, std::span<const uint32_t> values) {
-  Write(context, param, part, values, StoreBits);
+  parts::Write(context, param, part, values, StoreBits);
 }
 
 }  // namespace wt::chip::isa

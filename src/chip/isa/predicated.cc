@@ -6,13 +6,12 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace tensor_copy_predicated {
 namespace {
-
-using namespace tensor_copy_predicated;
 
 constexpr Param kParams[] = {
     {"dst", ParamKind::kDst},
@@ -76,6 +75,7 @@ Status ExecutePredicated(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace tensor_copy_predicated
 
 const InstrDef kTensorCopyPredicated = {
     .name = "tensor_copy_predicated",
@@ -83,11 +83,11 @@ const InstrDef kTensorCopyPredicated = {
         "Copies src, a tile or a number, to dst where predicate is not zero (where it is zero, "
         "with "
         "reverse_pred); the rest of dst stays as it is.",
-    .params = kParams,
+    .params = tensor_copy_predicated::kParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckPredicated,
-    .execute = ExecutePredicated,
+    .check = tensor_copy_predicated::CheckPredicated,
+    .execute = tensor_copy_predicated::ExecutePredicated,
     .cost = cost::TensorCopyPredicated,
     .cost_rule = "vector.copy_predicated",
 };

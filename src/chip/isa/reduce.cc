@@ -5,10 +5,11 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace reductions {
 namespace {
 
 // tensor_reduce
@@ -16,9 +17,9 @@ namespace {
 namespace tr = tensor_reduce;
 
 constexpr Param kTensorReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"axis", ParamKind::kInts},
     {"negate", ParamKind::kBool, "False"},
     {"keepdims", ParamKind::kBool, "False"},
@@ -65,7 +66,7 @@ Status CheckReduceTypes(const Instr& instr, AluOp op) {
     return KernelError(ErrorClass::kArgument,
                        "tensor_reduce: negate cannot follow the bitwise op {}", AluOpName(op));
   for (int param : {int(tr::kDst), int(tr::kData)}) {
-    if (!Has(kIntegerTypes, instr.operand(param).dtype))
+    if (!Has(kIntTypes, instr.operand(param).dtype))
       return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations expect integers",
                          OperandName(instr, param), DTypeName(instr.operand(param).dtype));
   }
@@ -125,10 +126,10 @@ Status ExecuteTensorReduce(ExecuteContext& context, const Instr& instr) {
 namespace sc = tensor_tensor_scan;
 
 constexpr Param kScanParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data0", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"initial", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data0", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"initial", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"op0", ParamKind::kAluOp},
     {"op1", ParamKind::kAluOp},
     {"reverse0", ParamKind::kBool, "False"},
@@ -174,17 +175,18 @@ Status ExecuteScan(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace reductions
 
 const InstrDef kTensorReduce = {
     .name = "tensor_reduce",
     .summary =
         "Reduces the last free dimensions of data, those named by axis, to one element each, in "
         "fp32 (bitwise operations: on the bits of integers); negate multiplies the result by -1.",
-    .params = kTensorReduceParams,
+    .params = reductions::kTensorReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckTensorReduce,
-    .execute = ExecuteTensorReduce,
+    .check = reductions::CheckTensorReduce,
+    .execute = reductions::ExecuteTensorReduce,
     .cost = cost::TensorReduce,
     .cost_rule = "vector.reduce by elements of data",
 };
@@ -194,11 +196,11 @@ const InstrDef kTensorTensorScan = {
     .summary =
         "dst[i] = (data0[i] op0 dst[i - 1]) op1 data1[i] along the free dimensions, from initial "
         "on, chained in fp32; reverse0 and reverse1 exchange the two sides.",
-    .params = kScanParams,
+    .params = reductions::kScanParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckScan,
-    .execute = ExecuteScan,
+    .check = reductions::CheckScan,
+    .execute = reductions::ExecuteScan,
     .cost = cost::TensorTensorScan,
     .cost_rule = "vector.scan",
 };

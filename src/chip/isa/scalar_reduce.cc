@@ -1,30 +1,35 @@
 // tensor_scalar with a reduction along the free dimensions on the Vector engine:
 // tensor_scalar_reduce gives the last value, tensor_scalar_cumulative every value on the way.
-#include <limits>
-
 #include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace scalar_reduce {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+ReduceCmd CommandOf(const Instr& instr, int param) {
+  return instr.name_of<ReduceCmd>(param, ReduceCmd::kResetReduce);
+}
 
-// What a reduction starts from.
-float Identity(AluOp op) {
-  switch (op) {
-    case AluOp::kMultiply:
-      return 1;
-    case AluOp::kMaximum:
-      return -kInfinity;
-    case AluOp::kMinimum:
-      return kInfinity;
-    default:
-      return 0;
+// The first operation of either: arithmetic, with the operand that it takes.
+Status CheckFirstOp(const Instr& instr, int op_param, int operand, int data) {
+  const auto op = instr.name_of<AluOp>(op_param);
+  if (!(IsUnary(op) && op != AluOp::kInvert) && !IsBinaryArithmetic(op)) {
+    return KernelError(ErrorClass::kArgument, "{} is {}; expected an arithmetic operation",
+                       OperandName(instr, op_param), AluOpName(op));
   }
+  WT_RETURN_IF_ERROR(CheckColumn(instr, operand, data));
+  if (IsUnary(op) && (instr.is_operand(operand) || ArgOf(instr, operand).number() != 0)) {
+    return KernelError(ErrorClass::kArgument, "{} is given; {} takes one input: expected None or 0",
+                       OperandName(instr, operand), AluOpName(op));
+  }
+  if (IsUnary(op) || instr.has(operand)) return {};
+  return KernelError(ErrorClass::kArgument, "{} is missing; {} takes two inputs",
+                     OperandName(instr, operand), AluOpName(op));
 }
 
 // tensor_scalar_reduce --------------------------------------------------------------------------
@@ -43,19 +48,15 @@ constexpr Param kTensorScalarReduceParams[] = {
     kNameParam,
 };
 
-ReduceCmd CommandOf(const Instr& instr, int param) {
-  return EnumOf(instr, param, ReduceCmd::kResetReduce);
-}
-
 Status CheckTensorScalarReduce(const Machine&, const Instr& instr) {
   using namespace tensor_scalar_reduce;  // NOLINT
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kData, kDst));
-  WT_RETURN_IF_ERROR(CheckColumn(instr, kOperand0, kData));
+  WT_RETURN_IF_ERROR(CheckFirstOp(instr, kOp0, kOperand0, kData));
   WT_RETURN_IF_ERROR(
       CheckOp(instr, kReduceOp, {AluOp::kAdd, AluOp::kMultiply, AluOp::kMaximum, AluOp::kMinimum}));
   WT_RETURN_IF_ERROR(CheckReduceCmd(
       instr, kReduceCmd, {ReduceCmd::kResetReduce, ReduceCmd::kReduce, ReduceCmd::kLoadReduce}));
-  if (BoolOf(instr, kReverse0)) {
+  if (instr.flag(kReverse0)) {
     return KernelError(ErrorClass::kArgument,
                        "tensor_scalar_reduce: reverse0 is documented and not supported by the "
                        "tool chain; expected False: swap the operands yourself");
@@ -63,61 +64,30 @@ Status CheckTensorScalarReduce(const Machine&, const Instr& instr) {
   return CheckAccumulate(instr, CommandOf(instr, kReduceCmd), kReduceRes, kReduceInit, kData);
 }
 
-template <class Reduce>
-float ReduceRow(std::span<const float> row, float start, Reduce reduce) {
-  // Eight lanes: the order of a sum is not published, and this one is quick.
-  constexpr size_t kLanes = 8;
-  if (row.size() < 2 * kLanes) {
-    for (float value : row) start = reduce(start, value);
-    return start;
-  }
-  float lanes[kLanes];
-  std::copy_n(row.begin(), kLanes, lanes);
-  size_t i = kLanes;
-  for (; i + kLanes <= row.size(); i += kLanes) {
-    for (size_t k = 0; k < kLanes; ++k) lanes[k] = reduce(lanes[k], row[i + k]);
-  }
-  for (float lane : lanes) start = reduce(start, lane);
-  for (; i < row.size(); ++i) start = reduce(start, row[i]);
-  return start;
-}
-
-float Reduce(AluOp op, std::span<const float> row, float start) {
-  switch (op) {
-    case AluOp::kAdd:
-      return ReduceRow(row, start, [](float a, float b) { return a + b; });
-    case AluOp::kMultiply:
-      return ReduceRow(row, start, [](float a, float b) { return a * b; });
-    case AluOp::kMaximum:
-      return ReduceRow(row, start, [](float a, float b) { return a > b ? a : b; });
-    default:
-      return ReduceRow(row, start, [](float a, float b) { return a < b ? a : b; });
-  }
-}
-
 Status ExecuteTensorScalarReduce(ExecuteContext& context, const Instr& instr) {
   using namespace tensor_scalar_reduce;  // NOLINT
-  const int64_t partitions = instr.operand(kData).partitions();
-  const auto reduce_op = EnumOf(instr, kReduceOp, AluOp::kAdd);
+  const auto op0 = instr.name_of<AluOp>(kOp0), reduce_op = instr.name_of<AluOp>(kReduceOp);
   const ReduceCmd command = CommandOf(instr, kReduceCmd);
-  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kData));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> operand, context.ReadScalars(kOperand0, partitions));
+  const Walk& to = context.walk(kDst);
+  const float* operand = context.Scalars(kOperand0, to.rows());
   WT_ASSIGN_OR_RETURN(
-      std::vector<float> sums,
-      BeginAccumulate(context, command, Identity(reduce_op), kReduceInit, partitions));
-  const size_t width = values.size() / sums.size();
-  for (size_t p = 0; p < sums.size(); ++p) {
-    const std::span<float> row = std::span(values).subspan(p * width, width);
-    ApplyAlu(EnumOf(instr, kOp0, AluOp::kBypass), row, operand[p]);
-    sums[p] = Reduce(reduce_op, row, sums[p]);
+      std::vector<float> results,
+      BeginAccumulate(context, command, Identity(reduce_op), kReduceInit, to.rows()));
+  FloatReader in = context.Floats(kData);
+  FloatWriter out = context.FloatsOut(kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    float* row = out.Row(p);
+    float& result = results[static_cast<size_t>(p)];
+    AluScalar(op0, in.Row(p), operand[p], false, row, to.row_elements());
+    result = Apply(reduce_op, result, ReduceRow(reduce_op, row, to.row_elements()));
+    out.Done(p);
   }
-  EndAccumulate(context, command, sums);
-  context.WriteFloats(kDst, values);
+  EndAccumulate(context, command, results);
   if (!instr.has(kReduceRes)) return {};
-  if (BoolOf(instr, kReduceResNegate)) {
-    for (float& sum : sums) sum = -sum;
+  if (instr.flag(kReduceResNegate)) {
+    for (float& result : results) result = -result;
   }
-  context.WriteFloats(kReduceRes, sums);
+  context.WriteFloats(kReduceRes, results);
   return {};
 }
 
@@ -140,7 +110,7 @@ constexpr Param kTensorScalarCumulativeParams[] = {
 Status CheckTensorScalarCumulative(const Machine&, const Instr& instr) {
   using namespace tensor_scalar_cumulative;  // NOLINT
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kSrc, kDst));
-  WT_RETURN_IF_ERROR(CheckColumn(instr, kImm0, kSrc));
+  WT_RETURN_IF_ERROR(CheckFirstOp(instr, kOp0, kImm0, kSrc));
   WT_RETURN_IF_ERROR(
       CheckOp(instr, kOp1,
               {AluOp::kAdd, AluOp::kSubtract, AluOp::kMultiply, AluOp::kMaximum, AluOp::kMinimum}));
@@ -151,28 +121,27 @@ Status CheckTensorScalarCumulative(const Machine&, const Instr& instr) {
 
 Status ExecuteTensorScalarCumulative(ExecuteContext& context, const Instr& instr) {
   using namespace tensor_scalar_cumulative;  // NOLINT
-  const int64_t partitions = instr.operand(kSrc).partitions();
-  const auto op1 = EnumOf(instr, kOp1, AluOp::kAdd);
+  const auto op0 = instr.name_of<AluOp>(kOp0), op1 = instr.name_of<AluOp>(kOp1);
   const ReduceCmd command = CommandOf(instr, kReduceCmd);
-  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kSrc));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> imm0, context.ReadScalars(kImm0, partitions));
+  const Walk& to = context.walk(kDst);
+  const float* imm0 = context.Scalars(kImm0, to.rows());
   WT_ASSIGN_OR_RETURN(std::vector<float> running,
-                      BeginAccumulate(context, command, Identity(op1), kImm1, partitions));
-  const size_t width = values.size() / running.size();
-  for (size_t p = 0; p < running.size(); ++p) {
-    const std::span<float> row = std::span(values).subspan(p * width, width);
-    ApplyAlu(EnumOf(instr, kOp0, AluOp::kBypass), row, imm0[p]);
-    for (float& value : row) {
-      running[p] = Alu(op1, value, running[p]);
-      value = running[p];
-    }
+                      BeginAccumulate(context, command, Identity(op1), kImm1, to.rows()));
+  FloatReader in = context.Floats(kSrc);
+  FloatWriter out = context.FloatsOut(kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    float* row = out.Row(p);
+    float& value = running[static_cast<size_t>(p)];
+    AluScalar(op0, in.Row(p), imm0[p], false, row, to.row_elements());
+    for (int64_t i = 0; i < to.row_elements(); ++i) row[i] = value = Apply(op1, row[i], value);
+    out.Done(p);
   }
   EndAccumulate(context, command, running);
-  context.WriteFloats(kDst, values);
   return {};
 }
 
 }  // namespace
+}  // namespace scalar_reduce
 
 const InstrDef kTensorScalarReduce = {
     .name = "tensor_scalar_reduce",
@@ -180,11 +149,12 @@ const InstrDef kTensorScalarReduce = {
         "dst = data op0 operand0 in fp32, and reduce_op (add, multiply, maximum, minimum) "
         "over all of each partition's results on top of the Vector accumulators, which "
         "reduce_cmd resets, keeps or loads. reduce_res takes what they hold at the end.",
-    .params = kTensorScalarReduceParams,
+    .params = scalar_reduce::kTensorScalarReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckTensorScalarReduce,
-    .execute = ExecuteTensorScalarReduce,
+    .check = scalar_reduce::CheckTensorScalarReduce,
+    .execute = scalar_reduce::ExecuteTensorScalarReduce,
+    .cost = cost::TensorScalarReduce,
 };
 
 const InstrDef kTensorScalarCumulative = {
@@ -193,11 +163,12 @@ const InstrDef kTensorScalarCumulative = {
         "Running values along each partition: acc = (src op0 imm0) op1 acc, written for "
         "every element. reduce_cmd says where acc starts: the identity of op1, imm1, or "
         "the Vector accumulators, which keep the last value.",
-    .params = kTensorScalarCumulativeParams,
+    .params = scalar_reduce::kTensorScalarCumulativeParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckTensorScalarCumulative,
-    .execute = ExecuteTensorScalarCumulative,
+    .check = scalar_reduce::CheckTensorScalarCumulative,
+    .execute = scalar_reduce::ExecuteTensorScalarCumulative,
+    .cost = cost::TensorScalarCumulative,
 };
 
 }  // namespace wt::chip::isa

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace sequences {
 namespace {
 
 constexpr int64_t kCorePartitions = 16;  // of one GpSimd core
@@ -50,7 +52,11 @@ Status ExecuteSequenceBounds(ExecuteContext& context, const Instr&) {
 
 constexpr Param kNonzeroWithCountParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kI32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kF32, DType::kI32})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kF32, DType::kI32}),
+     .partial = true},
     {"index_offset", ParamKind::kInt, "0"},
     {"padding_val", ParamKind::kInt, "-1"},
     kNameParam,
@@ -91,7 +97,11 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
 constexpr Param kTopkParams[] = {
     {"val_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kBF16})},
     {"idx_dst", ParamKind::kDst, nullptr, kInSbuf, Types({DType::kU32})},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf, Types({DType::kBF16})},
+    {.name = "src",
+     .kind = ParamKind::kSrc,
+     .memories = kInSbuf,
+     .dtypes = Types({DType::kBF16}),
+     .partial = true},
     {"n", ParamKind::kInt},
     kNameParam,
 };
@@ -101,7 +111,7 @@ Status CheckTopk(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kSrc, kValDst, kIdxDst}));
   WT_RETURN_IF_ERROR(CheckPartitionMultiple(instr, kSrc, kCorePartitions));
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kValDst, kIdxDst));
-  for (int param : {int{kSrc}, int{kValDst}, int{kIdxDst}}) {
+  for (int param : {kSrc, kValDst, kIdxDst}) {
     WT_RETURN_IF_ERROR(CheckFreeDims(instr, param, 1));
   }
   WT_RETURN_IF_ERROR(CheckIntRange(instr, kN, 8, 65535));
@@ -172,6 +182,7 @@ Status ExecuteTopk(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace sequences
 
 const InstrDef kSequenceBounds = {
     .name = "sequence_bounds",
@@ -179,11 +190,12 @@ const InstrDef kSequenceBounds = {
         "For each element of a row of segment ids, where its run of equal ids begins and "
         "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
         "padding and get n and -1.",
-    .params = kSequenceBoundsParams,
+    .params = sequences::kSequenceBoundsParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckSequenceBounds,
-    .execute = ExecuteSequenceBounds,
+    .check = sequences::CheckSequenceBounds,
+    .execute = sequences::ExecuteSequenceBounds,
+    .cost = cost::SequenceBounds,
 };
 
 const InstrDef kNonzeroWithCount = {
@@ -192,12 +204,13 @@ const InstrDef kNonzeroWithCount = {
         "The indices of the nonzero elements plus index_offset, then padding_val up to the "
         "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
         "and written, one for each GpSimd core.",
-    .params = kNonzeroWithCountParams,
+    .params = sequences::kNonzeroWithCountParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckNonzeroWithCount,
-    .execute = ExecuteNonzeroWithCount,
+    .check = sequences::CheckNonzeroWithCount,
+    .execute = sequences::ExecuteNonzeroWithCount,
+    .cost = cost::NonzeroWithCount,
 };
 
 const InstrDef kTopk = {
@@ -207,12 +220,13 @@ const InstrDef kTopk = {
         "in partition i % 16, column i / 16, and their indices, in ascending order in the "
         "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
         "equal values the later ones are taken (our choice: not published).",
-    .params = kTopkParams,
+    .params = sequences::kTopkParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckTopk,
-    .execute = ExecuteTopk,
+    .check = sequences::CheckTopk,
+    .execute = sequences::ExecuteTopk,
+    .cost = cost::Topk,
 };
 
 }  // namespace wt::chip::isa

@@ -8,10 +8,11 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace transposes {
 namespace {
 
 // to[j, i] = from[i, j], elements of `bytes` bytes.
@@ -225,6 +226,7 @@ Status ExecuteDmaTranspose(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace transposes
 
 const InstrDef kNcTranspose = {
     .name = "nc_transpose",
@@ -232,12 +234,12 @@ const InstrDef kNcTranspose = {
         "dst[f, p] = data[p, f], bit by bit, all free dimensions taken as one. The Tensor engine "
         "goes from SBUF to PSUM, up to 128 by 128; the Vector engine anywhere on chip, up to 32 by "
         "32.",
-    .params = kNcTransposeParams,
+    .params = transposes::kNcTransposeParams,
     .engines = {Engine::kTensor, Engine::kVector},
     .default_engine = Engine::kUnknown,
-    .candidates = NcTransposeEngines,
-    .check = CheckNcTranspose,
-    .execute = ExecuteNcTranspose,
+    .candidates = transposes::NcTransposeEngines,
+    .check = transposes::CheckNcTranspose,
+    .execute = transposes::ExecuteNcTranspose,
     .cost = cost::NcTranspose,
     .cost_rule = "tensor.transpose by rows; vector.transpose",
 };
@@ -247,11 +249,11 @@ const InstrDef kDmaTranspose = {
     .summary =
         "Copies src to dst with its first and last dimension exchanged, through the DMA engines; "
         "with a vector offset the rows of src are gathered first.",
-    .params = kDmaTransposeParams,
+    .params = transposes::kDmaTransposeParams,
     .engines = {Engine::kDma},
     .default_engine = Engine::kDma,
-    .check = CheckDmaTranspose,
-    .execute = ExecuteDmaTranspose,
+    .check = transposes::CheckDmaTranspose,
+    .execute = transposes::ExecuteDmaTranspose,
     .cost = cost::DmaTranspose,
     .cost_rule = "dma by bytes, at the share of bandwidth that transposing reaches",
 };
