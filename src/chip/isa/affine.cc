@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -184,6 +185,7 @@ const InstrDef kIota = {
     .default_engine = Engine::kGpSimd,
     .check = CheckIota,
     .execute = ExecuteIota,
+    .cost = cost::Iota,
 };
 
 const InstrDef kAffineSelect = {
@@ -197,6 +199,7 @@ const InstrDef kAffineSelect = {
     .default_engine = Engine::kGpSimd,
     .check = CheckAffineSelect,
     .execute = ExecuteAffineSelect,
+    .cost = cost::AffineSelect,
 };
 
 }  // namespace wt::chip::isa
