@@ -3,7 +3,6 @@
 #include <cstdint>
 
 #include "chip/convert.h"
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -185,7 +184,6 @@ const InstrDef kIota = {
     .default_engine = Engine::kGpSimd,
     .check = CheckIota,
     .execute = ExecuteIota,
-    .cost = cost::Iota,
 };
 
 const InstrDef kAffineSelect = {
@@ -199,7 +197,6 @@ const InstrDef kAffineSelect = {
     .default_engine = Engine::kGpSimd,
     .check = CheckAffineSelect,
     .execute = ExecuteAffineSelect,
-    .cost = cost::AffineSelect,
 };
 
 }  // namespace wt::chip::isa

@@ -3,7 +3,6 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
-#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -105,7 +104,7 @@ const InstrDef kTensorCopy = {
     .default_engine = Engine::kUnknown,
     .check = CheckTensorCopy,
     .execute = ExecuteTensorCopy,
-    .cost = cost::TensorCopy,
+    .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
 };
 
 const InstrDef kMemset = {
@@ -116,7 +115,7 @@ const InstrDef kMemset = {
     .default_engine = Engine::kUnknown,
     .check = CheckMemset,
     .execute = ExecuteMemset,
-    .cost = cost::Memset,
+    .cost_rule = "memset by element type",
 };
 
 }  // namespace wt::chip::isa

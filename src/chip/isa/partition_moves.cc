@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "chip/convert.h"
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
@@ -165,7 +164,6 @@ const InstrDef kNcStreamShuffle = {
     .default_engine = Engine::kVector,
     .check = CheckNcStreamShuffle,
     .execute = ExecuteNcStreamShuffle,
-    .cost = cost::NcStreamShuffle,
 };
 
 const InstrDef kTensorPartitionReduce = {
@@ -178,7 +176,6 @@ const InstrDef kTensorPartitionReduce = {
     .default_engine = Engine::kGpSimd,
     .check = CheckTensorPartitionReduce,
     .execute = ExecuteTensorPartitionReduce,
-    .cost = cost::TensorPartitionReduce,
 };
 
 }  // namespace wt::chip::isa

@@ -1,7 +1,6 @@
 // The sequencers' 32-bit registers: loop counts, conditions and dynamic offsets.
 #include <cstdint>
 
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -93,7 +92,6 @@ const InstrDef kRegisterMove = {
     .default_engine = Engine::kSync,
     .check = CheckMove,
     .execute = ExecuteMove,
-    .cost = cost::RegisterMove,
 };
 
 const InstrDef kRegisterLoad = {
@@ -106,7 +104,6 @@ const InstrDef kRegisterLoad = {
     .default_engine = Engine::kSync,
     .check = CheckLoad,
     .execute = ExecuteLoad,
-    .cost = cost::RegisterLoad,
 };
 
 const InstrDef kRegisterStore = {
@@ -119,7 +116,6 @@ const InstrDef kRegisterStore = {
     .default_engine = Engine::kSync,
     .check = CheckStore,
     .execute = ExecuteStore,
-    .cost = cost::RegisterStore,
 };
 
 }  // namespace wt::chip::isa

@@ -2,7 +2,6 @@
 // select_reduce by a predicate tile.
 #include <limits>
 
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
@@ -200,7 +199,6 @@ const InstrDef kRangeSelect = {
     .since = Generation::kGen3,
     .check = CheckRangeSelect,
     .execute = ExecuteRangeSelect,
-    .cost = cost::RangeSelect,
 };
 
 const InstrDef kSelectReduce = {
@@ -215,7 +213,6 @@ const InstrDef kSelectReduce = {
     .since = Generation::kGen3,
     .check = CheckSelectReduce,
     .execute = ExecuteSelectReduce,
-    .cost = cost::SelectReduce,
 };
 
 }  // namespace wt::chip::isa

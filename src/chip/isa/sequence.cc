@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
@@ -193,7 +192,6 @@ const InstrDef kSequenceBounds = {
     .default_engine = Engine::kGpSimd,
     .check = CheckSequenceBounds,
     .execute = ExecuteSequenceBounds,
-    .cost = cost::SequenceBounds,
 };
 
 const InstrDef kNonzeroWithCount = {
@@ -208,7 +206,6 @@ const InstrDef kNonzeroWithCount = {
     .since = Generation::kGen3,
     .check = CheckNonzeroWithCount,
     .execute = ExecuteNonzeroWithCount,
-    .cost = cost::NonzeroWithCount,
 };
 
 const InstrDef kTopk = {
@@ -224,7 +221,6 @@ const InstrDef kTopk = {
     .since = Generation::kGen3,
     .check = CheckTopk,
     .execute = ExecuteTopk,
-    .cost = cost::Topk,
 };
 
 }  // namespace wt::chip::isa

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 
-#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -186,7 +185,6 @@ const InstrDef kMax8 = {
     .default_engine = Engine::kVector,
     .check = CheckMax8,
     .execute = ExecuteMax8,
-    .cost = cost::Max8,
 };
 
 const InstrDef kNcFindIndex8 = {
@@ -201,7 +199,6 @@ const InstrDef kNcFindIndex8 = {
     .default_engine = Engine::kVector,
     .check = CheckNcFindIndex8,
     .execute = ExecuteNcFindIndex8,
-    .cost = cost::NcFindIndex8,
 };
 
 const InstrDef kNcMatchReplace8 = {
@@ -216,7 +213,6 @@ const InstrDef kNcMatchReplace8 = {
     .default_engine = Engine::kVector,
     .check = CheckNcMatchReplace8,
     .execute = ExecuteNcMatchReplace8,
-    .cost = cost::NcMatchReplace8,
 };
 
 }  // namespace wt::chip::isa
