@@ -36,7 +36,8 @@ bool CoreClock::Fenced() const {
 }
 
 bool CoreClock::has_room() const {
-  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() && !Fenced();
+  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() &&
+         !Fenced();
 }
 
 bool CoreClock::wants_refill() const {
@@ -223,17 +224,20 @@ void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns
     times.waited_for = record.waited_for == kNobody ? kNoInstr : record.waited_for;
     return;
   }
-  const bool port = record.psum_banks != 0 || (record.flags & kSharesPort) ||
-                    record.engine == Engine::kGpSimd;
+  const bool port =
+      record.psum_banks != 0 || (record.flags & kSharesPort) || record.engine == Engine::kGpSimd;
   times.wait = port ? Wait::kPort : Wait::kQueue;
   if (!port && queue.last != kNobody) times.waited_for = queue.last;
 }
 
 double CoreClock::DmaIssueNs(const DmaShape& shape) const {
   switch (static_cast<DgeMode>(shape.dge_mode)) {
-    case DgeMode::kNone: return timing_.dma_issue_prebuilt_ns;
-    case DgeMode::kSwdge: return timing_.dma_issue_swdge_ns;
-    default: return timing_.dma_issue_ns;
+    case DgeMode::kNone:
+      return timing_.dma_issue_prebuilt_ns;
+    case DgeMode::kSwdge:
+      return timing_.dma_issue_swdge_ns;
+    default:
+      return timing_.dma_issue_ns;
   }
 }
 
@@ -256,7 +260,8 @@ void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
   queue.last = number;
   const double way_ns = shape.store ? timing_.dma_store_latency_ns : timing_.dma_load_latency_ns;
   queue.arrivals.emplace_back(queue.free_ns + way_ns, number);
-  (shape.store ? result_.store_bytes : result_.load_bytes) += shape.load || shape.store ? shape.bytes : 0;
+  (shape.store ? result_.store_bytes : result_.load_bytes) +=
+      shape.load || shape.store ? shape.bytes : 0;
 }
 
 void CoreClock::FinishDma(const DmaEngines::Finished& finished) {
