@@ -2,6 +2,7 @@
 // sum of step * index: iota writes its values, affine_select compares them with zero.
 #include <cstdint>
 
+#include "chip/cost_rules.h"
 #include "chip/convert.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
@@ -184,6 +185,7 @@ const InstrDef kIota = {
     .default_engine = Engine::kGpSimd,
     .check = CheckIota,
     .execute = ExecuteIota,
+    .cost = cost::Iota,
 };
 
 const InstrDef kAffineSelect = {
@@ -197,6 +199,7 @@ const InstrDef kAffineSelect = {
     .default_engine = Engine::kGpSimd,
     .check = CheckAffineSelect,
     .execute = ExecuteAffineSelect,
+    .cost = cost::AffineSelect,
 };
 
 }  // namespace wt::chip::isa

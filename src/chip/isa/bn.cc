@@ -1,5 +1,6 @@
 // Mean and variance of long rows in two steps: bn_stats of pieces of up to 512 elements, bn_aggr of
 // all the pieces' statistics. Both are (count, mean, variance * count) triples.
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -109,6 +110,7 @@ const InstrDef kBnStats = {
     .default_engine = Engine::kVector,
     .check = CheckBnStats,
     .execute = ExecuteBnStats,
+    .cost = cost::BnStats,
 };
 
 const InstrDef kBnAggr = {
@@ -121,6 +123,7 @@ const InstrDef kBnAggr = {
     .default_engine = Engine::kVector,
     .check = CheckBnAggr,
     .execute = ExecuteBnAggr,
+    .cost = cost::BnAggr,
 };
 
 }  // namespace wt::chip::isa

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -147,6 +148,7 @@ const InstrDef kDmaCompute = {
     .default_engine = Engine::kDma,
     .check = Check,
     .execute = Execute,
+    .cost = cost::DmaCompute,
 };
 
 }  // namespace wt::chip::isa

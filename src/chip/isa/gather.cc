@@ -2,6 +2,7 @@
 // list of indices, and nc_n_gather, where each partition has its own.
 #include <array>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -130,6 +131,7 @@ const InstrDef kLocalGather = {
     .default_engine = Engine::kGpSimd,
     .check = CheckLocalGather,
     .execute = ExecuteLocalGather,
+    .cost = cost::LocalGather,
 };
 
 const InstrDef kNcNGather = {
@@ -142,6 +144,7 @@ const InstrDef kNcNGather = {
     .default_engine = Engine::kGpSimd,
     .check = CheckNcNGather,
     .execute = ExecuteNcNGather,
+    .cost = cost::NcNGather,
 };
 
 }  // namespace wt::chip::isa

@@ -1,6 +1,7 @@
 // The two physical cores of a logical core: sendrecv swaps tiles, core_barrier waits for the other.
 #include <cstring>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/hbm.h"
 #include "chip/isa/operand_checks.h"
@@ -137,6 +138,7 @@ const InstrDef kSendrecv = {
     .since = Generation::kGen3,
     .check = CheckSendrecv,
     .execute = ExecuteSendrecv,
+    .cost = cost::Sendrecv,
 };
 
 const InstrDef kCoreBarrier = {
@@ -150,6 +152,7 @@ const InstrDef kCoreBarrier = {
     .since = Generation::kGen3,
     .check = CheckCoreBarrier,
     .execute = ExecuteCoreBarrier,
+    .cost = cost::CoreBarrier,
 };
 
 }  // namespace wt::chip::isa

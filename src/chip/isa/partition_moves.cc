@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "chip/cost_rules.h"
 #include "chip/convert.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
@@ -164,6 +165,7 @@ const InstrDef kNcStreamShuffle = {
     .default_engine = Engine::kVector,
     .check = CheckNcStreamShuffle,
     .execute = ExecuteNcStreamShuffle,
+    .cost = cost::NcStreamShuffle,
 };
 
 const InstrDef kTensorPartitionReduce = {
@@ -176,6 +178,7 @@ const InstrDef kTensorPartitionReduce = {
     .default_engine = Engine::kGpSimd,
     .check = CheckTensorPartitionReduce,
     .execute = ExecuteTensorPartitionReduce,
+    .cost = cost::TensorPartitionReduce,
 };
 
 }  // namespace wt::chip::isa

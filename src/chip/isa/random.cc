@@ -1,6 +1,7 @@
 // Random numbers: rng, rand2 and dropout draw, set_rng_seed, rand_set_state and rand_get_state
 // steer. Lane p of an engine belongs to partition p of the memory; each lane draws one number an
 // element, in the order of the elements.
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/generator.h"
 #include "chip/isa/operand_checks.h"
@@ -253,6 +254,7 @@ const InstrDef kRng = {
     .default_engine = Engine::kVector,
     .check = CheckRng,
     .execute = ExecuteRng,
+    .cost = cost::Rng,
 };
 
 const InstrDef kDropout = {
@@ -266,6 +268,7 @@ const InstrDef kDropout = {
     .default_engine = Engine::kVector,
     .check = CheckDropout,
     .execute = ExecuteDropout,
+    .cost = cost::Dropout,
 };
 
 const InstrDef kSetRngSeed = {
@@ -278,6 +281,7 @@ const InstrDef kSetRngSeed = {
     .default_engine = Engine::kVector,
     .check = CheckSetRngSeed,
     .execute = ExecuteSetRngSeed,
+    .cost = cost::SetRngSeed,
 };
 
 const InstrDef kRandSetState = {
@@ -292,6 +296,7 @@ const InstrDef kRandSetState = {
     .since = Generation::kGen3,
     .check = CheckRandSetState,
     .execute = ExecuteRandSetState,
+    .cost = cost::RandSetState,
 };
 
 const InstrDef kRandGetState = {
@@ -305,6 +310,7 @@ const InstrDef kRandGetState = {
     .since = Generation::kGen3,
     .check = CheckRandGetState,
     .execute = ExecuteRandGetState,
+    .cost = cost::RandGetState,
 };
 
 const InstrDef kRand2 = {
@@ -318,6 +324,7 @@ const InstrDef kRand2 = {
     .since = Generation::kGen4,
     .check = CheckRand2,
     .execute = ExecuteRand2,
+    .cost = cost::Rand2,
 };
 
 }  // namespace wt::chip::isa

@@ -1,6 +1,7 @@
 // The sequencers' 32-bit registers: loop counts, conditions and dynamic offsets.
 #include <cstdint>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -92,6 +93,7 @@ const InstrDef kRegisterMove = {
     .default_engine = Engine::kSync,
     .check = CheckMove,
     .execute = ExecuteMove,
+    .cost = cost::RegisterMove,
 };
 
 const InstrDef kRegisterLoad = {
@@ -104,6 +106,7 @@ const InstrDef kRegisterLoad = {
     .default_engine = Engine::kSync,
     .check = CheckLoad,
     .execute = ExecuteLoad,
+    .cost = cost::RegisterLoad,
 };
 
 const InstrDef kRegisterStore = {
@@ -116,6 +119,7 @@ const InstrDef kRegisterStore = {
     .default_engine = Engine::kSync,
     .check = CheckStore,
     .execute = ExecuteStore,
+    .cost = cost::RegisterStore,
 };
 
 }  // namespace wt::chip::isa

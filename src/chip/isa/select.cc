@@ -2,6 +2,7 @@
 // select_reduce by a predicate tile.
 #include <limits>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
@@ -199,6 +200,7 @@ const InstrDef kRangeSelect = {
     .since = Generation::kGen3,
     .check = CheckRangeSelect,
     .execute = ExecuteRangeSelect,
+    .cost = cost::RangeSelect,
 };
 
 const InstrDef kSelectReduce = {
@@ -213,6 +215,7 @@ const InstrDef kSelectReduce = {
     .since = Generation::kGen3,
     .check = CheckSelectReduce,
     .execute = ExecuteSelectReduce,
+    .cost = cost::SelectReduce,
 };
 
 }  // namespace wt::chip::isa

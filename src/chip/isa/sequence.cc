@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
@@ -192,6 +193,7 @@ const InstrDef kSequenceBounds = {
     .default_engine = Engine::kGpSimd,
     .check = CheckSequenceBounds,
     .execute = ExecuteSequenceBounds,
+    .cost = cost::SequenceBounds,
 };
 
 const InstrDef kNonzeroWithCount = {
@@ -206,6 +208,7 @@ const InstrDef kNonzeroWithCount = {
     .since = Generation::kGen3,
     .check = CheckNonzeroWithCount,
     .execute = ExecuteNonzeroWithCount,
+    .cost = cost::NonzeroWithCount,
 };
 
 const InstrDef kTopk = {
@@ -221,6 +224,7 @@ const InstrDef kTopk = {
     .since = Generation::kGen3,
     .check = CheckTopk,
     .execute = ExecuteTopk,
+    .cost = cost::Topk,
 };
 
 }  // namespace wt::chip::isa

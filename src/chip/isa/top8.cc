@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
@@ -185,6 +186,7 @@ const InstrDef kMax8 = {
     .default_engine = Engine::kVector,
     .check = CheckMax8,
     .execute = ExecuteMax8,
+    .cost = cost::Max8,
 };
 
 const InstrDef kNcFindIndex8 = {
@@ -199,6 +201,7 @@ const InstrDef kNcFindIndex8 = {
     .default_engine = Engine::kVector,
     .check = CheckNcFindIndex8,
     .execute = ExecuteNcFindIndex8,
+    .cost = cost::NcFindIndex8,
 };
 
 const InstrDef kNcMatchReplace8 = {
@@ -213,6 +216,7 @@ const InstrDef kNcMatchReplace8 = {
     .default_engine = Engine::kVector,
     .check = CheckNcMatchReplace8,
     .execute = ExecuteNcMatchReplace8,
+    .cost = cost::NcMatchReplace8,
 };
 
 }  // namespace wt::chip::isa
