@@ -1,10 +1,12 @@
 #include "chip/schedule/core_clock.h"
 
+#include <bit>
+
 namespace wt::chip {
 
 namespace {
 
-constexpr int kLog2Ring = 18;
+constexpr size_t kMaxRing = size_t{1} << 18;
 constexpr size_t kRefillBatch = 4096;  // instructions that end between two looks for room
 
 bool Conflicts(const Record& record, uint8_t psum_banks) {
@@ -13,9 +15,10 @@ bool Conflicts(const Record& record, uint8_t psum_banks) {
 
 }  // namespace
 
-CoreClock::CoreClock(const Timing& timing, const Policy& policy, ScheduleSink sink)
+CoreClock::CoreClock(const Timing& timing, const Policy& policy, size_t expected_instrs,
+                     ScheduleSink sink)
     : timing_(timing),
-      ring_(kLog2Ring),
+      ring_(std::min(kMaxRing, std::bit_ceil(std::max<size_t>(expected_instrs, 1)))),
       front_end_(timing, policy, &ring_, &edges_),
       limiter_(timing),
       dma_(timing, front_end_.num_queues()),
@@ -229,14 +232,6 @@ void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns
   if (!port && queue.last != kNobody) times.waited_for = queue.last;
 }
 
-double CoreClock::DmaIssueNs(const DmaShape& shape) const {
-  switch (static_cast<DgeMode>(shape.dge_mode)) {
-    case DgeMode::kNone: return timing_.dma_issue_prebuilt_ns;
-    case DgeMode::kSwdge: return timing_.dma_issue_swdge_ns;
-    default: return timing_.dma_issue_ns;
-  }
-}
-
 void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
   const Record& record = ring_[number];
   const DmaShape& shape = ring_.dma(number);
@@ -252,7 +247,7 @@ void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
     times.wait = Wait::kDma;
     times.waited_for = queue.last;
   }
-  queue.free_ns = now_ns + DmaIssueNs(shape);
+  queue.free_ns = now_ns + (timing_.dma_issue_ns < 0 ? record.interval_ns : timing_.dma_issue_ns);
   queue.last = number;
   const double way_ns = shape.store ? timing_.dma_store_latency_ns : timing_.dma_load_latency_ns;
   queue.arrivals.emplace_back(queue.free_ns + way_ns, number);

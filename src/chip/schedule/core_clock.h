@@ -14,7 +14,8 @@ namespace wt::chip {
 
 class CoreClock {
  public:
-  CoreClock(const Timing& timing, const Policy& policy, ScheduleSink sink);
+  // `expected_instrs`: how long the program is; a small one needs little memory.
+  CoreClock(const Timing& timing, const Policy& policy, size_t expected_instrs, ScheduleSink sink);
 
   Status Begin(const Program& segment, bool last);
   // Takes instructions from the segment while the ring has room.
@@ -64,7 +65,6 @@ class CoreClock {
   void Explain(const Record& record, const Queue& queue, double free_ns, Scheduled& times) const;
   void Finish(Number number, const Scheduled& times);
   void FinishDma(const DmaEngines::Finished& finished);
-  double DmaIssueNs(const DmaShape& shape) const;
   void RetireOld(double now_ns);
 
   const Timing timing_;

@@ -153,6 +153,8 @@ Engine FrontEnd::Choose(const TimedInstr& instr) const {
   double best_ns = kNever;
   for (const Engine engine : {Engine::kVector, Engine::kScalar, Engine::kGpSimd}) {
     if (!instr.engines.has(engine)) continue;
+    // GpSimd is slow and kept for what only it can do.
+    if (engine == Engine::kGpSimd && best != Engine::kUnknown) break;
     const double load_ns = load_ns_[static_cast<size_t>(engine)] +
                            instr.interval_ns[static_cast<size_t>(CostSlot(engine))];
     if (load_ns >= best_ns) continue;

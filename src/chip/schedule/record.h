@@ -39,7 +39,8 @@ struct Record {
 
 class Ring {
  public:
-  explicit Ring(int log2_size) : mask_((Number{1} << log2_size) - 1), records_(size_t(mask_) + 1) {}
+  // `size`: a power of two.
+  explicit Ring(size_t size) : mask_(static_cast<Number>(size - 1)), records_(size) {}
 
   size_t capacity() const { return records_.size(); }
   Record& operator[](Number number) { return records_[number & mask_]; }
