@@ -1,4 +1,4 @@
-# wt_room(NAME [ROOMS a b] [LIBS x y] [HEADERS <big.h>]): src/NAME becomes library wt_NAME (all *.cc but the tests) and
+# wt_room(NAME [ROOMS a b] [LIBS x y] [EXCLUDE regex]): src/NAME becomes library wt_NAME (all *.cc but the tests) and
 # test program NAME_test (all *_test.cc).
 add_library(wt_flags INTERFACE)
 target_compile_options(wt_flags INTERFACE -Wall -Wextra -Werror)
@@ -14,24 +14,42 @@ if(WT_SANITIZE)
   target_link_options(wt_flags INTERFACE -fsanitize=${WT_SANITIZE})
 endif()
 
-# Headers that most files include and that take seconds to read are compiled once a target.
-set(wt_common_headers <fmt/format.h> <algorithm> <functional> <map> <memory> <string> <vector>)
+# Headers that most files include and that take seconds to read are compiled once for the rooms and
+# once, with GoogleTest's, for the test programs.
+set(wt_common_headers <fmt/format.h> <nlohmann/json.hpp> <algorithm> <filesystem> <functional> <map> <memory>
+                      <optional> <string> <thread> <vector>)
+set(wt_test_options -O1)  # the code under test keeps its own level; tests build sooner
+function(wt_precompiled name)
+  file(CONFIGURE OUTPUT ${name}.cc CONTENT "// Holds a place beside precompiled headers.\n")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  target_link_libraries(${name} PRIVATE wt_flags fmt::fmt nlohmann_json::nlohmann_json)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+wt_precompiled(wt_headers ${wt_common_headers})
+wt_precompiled(wt_test_headers ${wt_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
+target_link_libraries(wt_test_headers PRIVATE GTest::gmock)
+target_compile_options(wt_test_headers PRIVATE ${wt_test_options})
+set_target_properties(wt_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as test programs are
 
-# wt_test(NAME SOURCES a.cc LIBS wt_x LABELS fast [HEADERS <big.h>]): a GoogleTest program known to ctest.
+# wt_test(NAME SOURCES a.cc LIBS wt_x LABELS fast): a GoogleTest program known to ctest.
 function(wt_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;LIBS;LABELS;HEADERS" ${ARGN})
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${T_SOURCES})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_link_libraries(${name} PRIVATE wt_flags ${T_LIBS} GTest::gmock GTest::gtest_main)
-  target_precompile_headers(${name} PRIVATE ${wt_common_headers} <gmock/gmock.h> <gtest/gtest.h>
-                            ${T_HEADERS})
-  target_compile_options(${name} PRIVATE -O1)  # the code under test keeps its own level; tests build sooner
+  target_precompile_headers(${name} REUSE_FROM wt_test_headers)
+  target_compile_options(${name} PRIVATE ${wt_test_options})
   target_compile_definitions(${name} PRIVATE WT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS "${T_LABELS}")
 endfunction()
 
 function(wt_room name)
-  cmake_parse_arguments(R "" "" "ROOMS;LIBS;HEADERS" ${ARGN})
+  cmake_parse_arguments(R "" "EXCLUDE" "ROOMS;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(R_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX "${R_EXCLUDE}")
+  endif()
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   list(FILTER tests INCLUDE REGEX "_test\\.cc$")
@@ -42,8 +60,8 @@ function(wt_room name)
   add_library(wt_${name} STATIC ${sources})
   list(TRANSFORM R_ROOMS PREPEND wt_)
   target_link_libraries(wt_${name} PUBLIC wt_flags ${R_ROOMS} ${R_LIBS})
-  target_precompile_headers(wt_${name} PRIVATE ${wt_common_headers} ${R_HEADERS})
+  target_precompile_headers(wt_${name} REUSE_FROM wt_headers)
   if(tests)
-    wt_test(${name}_test SOURCES ${tests} LIBS wt_${name} LABELS fast HEADERS ${R_HEADERS})
+    wt_test(${name}_test SOURCES ${tests} LIBS wt_${name} LABELS fast)
   endif()
 endfunction()

@@ -44,6 +44,8 @@ class CoreObserver {
   virtual void OnRelease(const Tensor& tensor) = 0;
   virtual void OnInstr(const Machine& machine,
                        const Instr& instr) = 0;  // after its values are there
+  // An edge that the kernel declares when both instructions are already there (depends_on).
+  virtual void OnDependency(uint64_t /*consumer*/, uint64_t /*producer*/) {}
 };
 
 // HBM that the cores of a logical core share, and their meeting points (sendrecv, core_barrier).
@@ -75,6 +77,11 @@ class Core {
   // Completes (legality.h), checks, executes, observes. Sets instr.number. On failure nothing was
   // written, and the message ends with the place in the kernel. May block where cores meet.
   Status Issue(Instr& instr);
+
+  // `consumer` runs after `producer`. Requires producer < consumer <= num_instructions().
+  void AddDependency(uint64_t consumer, uint64_t producer) {
+    for (CoreObserver* observer : observers_) observer->OnDependency(consumer, producer);
+  }
 
   void AddObserver(CoreObserver* observer) { observers_.push_back(observer); }
   uint64_t num_instructions() const { return num_instructions_; }

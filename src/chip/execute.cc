@@ -8,18 +8,16 @@ namespace wt::chip {
 
 ExecuteState::ExecuteState(uint64_t seed) {
   // Any fixed rule does: no document gives the generators' first state.
-  uint64_t x = seed;
-  const auto next = [&x] {
-    x += 0x9e3779b97f4a7c15ull;
-    uint64_t z = x;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return static_cast<uint32_t>(z >> 32) | 1u;
-  };
-  for (auto& lane : gpsimd_random) {
-    for (uint32_t& word : lane) word = next();
+  for (uint32_t lane = 0; lane < gpsimd_random.size(); ++lane)
+    gpsimd_random[lane] = SeedXorwow(seed, lane);
+  SeedVectorGenerator(seed);
+}
+
+void ExecuteState::SeedVectorGenerator(uint64_t seed) {
+  for (uint32_t lane = 0; lane < vector_random.size(); ++lane) {
+    vector_random[lane] = SeedXorshift32(seed, lane);
+    for (uint32_t k = 0; k < 4; ++k) vector_xorwow[lane][k] = SeedXorwow(seed, (k + 1) << 8 | lane);
   }
-  for (uint32_t& word : vector_random) word = next();
 }
 
 std::string ExecuteContext::OperandName(int param) const {
@@ -46,6 +44,14 @@ std::string NameOf(const Instr& instr, int64_t operand) {
     if (operand >= arg.i && operand < arg.i + count) return OperandName(instr, static_cast<int>(i));
   }
   return fmt::format("{}: offset", instr.def->name);
+}
+
+bool IsPartial(const Instr& instr, int64_t operand) {
+  for (size_t i = 0; i < instr.def->params.size(); ++i) {
+    if (instr.args[i].kind == Arg::kOperand && instr.args[i].i == operand)
+      return instr.def->params[i].partial;
+  }
+  return false;
 }
 
 // One row of a walk as a pattern of its own.
@@ -137,6 +143,7 @@ Status ExecuteContext::CheckReads() const {
     const Walk& walk = walks_[i];
     if (instr_.roles[i] != Role::kRead && instr_.roles[i] != Role::kReadWrite) continue;
     if (walk.skipped || walk.pattern.tensor->shadow->written.all()) continue;
+    if (IsPartial(instr_, static_cast<int64_t>(i))) continue;
     const std::string name = NameOf(instr_, static_cast<int64_t>(i));
     if (walk.row_offsets.empty()) {
       WT_RETURN_IF_ERROR(CheckWritten(walk.pattern, name));
@@ -147,6 +154,11 @@ Status ExecuteContext::CheckReads() const {
     }
   }
   return {};
+}
+
+Status ExecuteContext::CheckPartWritten(const Walk& part, int param) const {
+  if (!core_.options().check_uninitialized) return {};
+  return CheckWritten(part.pattern, OperandName(param));
 }
 
 void MarkWritten(const Walk& walk, Writer writer) {

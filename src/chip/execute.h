@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chip/core.h"
+#include "chip/isa/generator.h"
 #include "chip/rows.h"
 
 namespace wt::chip {
@@ -17,14 +18,16 @@ namespace wt::chip {
 class ExecuteState {
  public:
   explicit ExecuteState(uint64_t seed);
+  void SeedVectorGenerator(uint64_t seed);
 
   // Per-partition fp32 accumulators of the Scalar (activation) and Vector (reduce_cmd) engines.
   std::array<float, 128> scalar_accumulator{};
   std::array<float, 128> vector_accumulator{};
   bool vector_accumulator_set = false;  // a reduce_cmd has given it a value
   // Random state per engine kind and partition: six words, as XORWOW on GpSimd (chip.md 8).
-  std::array<std::array<uint32_t, 6>, 128> gpsimd_random{};
-  std::array<uint32_t, 128> vector_random{};
+  std::array<XorwowState, 128> gpsimd_random{};
+  std::array<uint32_t, 128> vector_random{};                    // before generation 4
+  std::array<std::array<XorwowState, 4>, 128> vector_xorwow{};  // from generation 4 on
 
   Arena scratch;  // emptied before each instruction
 };
@@ -67,6 +70,8 @@ class ExecuteContext {
   // writes. Bytes of an operand to write count as written from here on.
   FloatReader Floats(int param);
   FloatWriter FloatsOut(int param);
+  // For parameters marked partial: an error when something of this part of it is unwritten.
+  Status CheckPartWritten(const Walk& part, int param) const;
   // How the operand meets those that the instruction writes.
   Overlap OverlapOf(int param) const;
   // One value a partition, valid for this instruction.

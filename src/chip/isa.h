@@ -154,6 +154,8 @@ struct Param {
       nullptr;  // as Python writes it ("None", "1.0", "add"); null: required
   uint8_t memories = kInSbuf | kInPsum;  // where an operand may be
   DTypeSet dtypes = kAnyType;
+  bool partial = false;          // the semantics read some of it and check that part (isa/part.h)
+  bool quadrant_offset = false;  // may start 4, 8 or 12 partitions into a quadrant: scales of MX
 };
 
 struct InstrDef {

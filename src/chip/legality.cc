@@ -115,9 +115,11 @@ Status CheckMemoryAndType(const InstrDef& def, const Param& param, const AccessP
 bool IsDma(const InstrDef& def) { return def.engines.has(Engine::kDma); }
 
 // Hardware addresses partitions in quarters: chip.md 3.1.
-Status CheckStartPartition(const std::string& name, const AccessPattern& pattern) {
+Status CheckStartPartition(const std::string& name, const AccessPattern& pattern,
+                           bool quadrant_offset) {
   const Tensor& tensor = *pattern.tensor;
-  const int start = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
+  int start = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
+  if (quadrant_offset && start % 32 <= 12 && start % 4 == 0) start -= start % 32;
   const int64_t span = pattern.dims[0].step == 0 ? 1 : pattern.partitions();
   const bool fits = span > 64 ? start == 0 : span > 32 ? start % 64 == 0 : start % 32 == 0;
   if (fits) return {};
@@ -130,12 +132,12 @@ Status CheckStartPartition(const std::string& name, const AccessPattern& pattern
 }
 
 Status CheckOnChip(const Machine& machine, const std::string& name, const AccessPattern& pattern,
-                   bool dma) {
+                   bool dma, bool quadrant_offset) {
   if (pattern.partitions() > machine.partitions)
     return KernelError(ErrorClass::kPartitions, "{} spans {} partitions; there are {}: split it",
                        name, pattern.partitions(), machine.partitions);
   if (dma) return {};
-  WT_RETURN_IF_ERROR(CheckStartPartition(name, pattern));
+  WT_RETURN_IF_ERROR(CheckStartPartition(name, pattern, quadrant_offset));
   if (const int dims = pattern.Merged().num_dims - 1; dims > machine.max_free_dims)
     return KernelError(ErrorClass::kFreeSize,
                        "{} walks {} free dimensions; expected at most {}: split it", name, dims,
@@ -161,7 +163,9 @@ Status CheckOperand(const Machine& machine, const Instr& instr, const Param& par
   const AccessPattern& pattern = instr.operands[static_cast<size_t>(operand)];
   WT_RETURN_IF_ERROR(CheckMemoryAndType(*instr.def, param, pattern));
   const std::string name = fmt::format("{}: {}", instr.def->name, param.name);
-  if (pattern.on_chip()) WT_RETURN_IF_ERROR(CheckOnChip(machine, name, pattern, IsDma(*instr.def)));
+  if (pattern.on_chip())
+    WT_RETURN_IF_ERROR(
+        CheckOnChip(machine, name, pattern, IsDma(*instr.def), param.quadrant_offset));
   if (DynamicOf(instr, operand)) return {};  // when it runs
   return CheckBounds(pattern, name);
 }

@@ -31,6 +31,7 @@ namespace wt::chip {
   X(kVectorElementwise, "vector.elementwise")                 \
   X(kVectorReduce, "vector.reduce")                           \
   X(kVectorTensorScalarReduce, "vector.tensor_scalar_reduce") \
+  X(kVectorBnStats, "vector.bn_stats")                        \
   X(kVectorBnAggr, "vector.bn_aggr")                          \
   X(kVectorMemset, "vector.memset")                           \
   X(kVectorMemsetZero16, "vector.memset_zero_16bit")          \

@@ -5,13 +5,13 @@
 namespace wt::tensor {
 namespace {
 
-constexpr float kSlope = 0.3f;
+constexpr float kActivationSlope = 0.3f;
 constexpr Activation kAll[] = {Activation::kRelu2, Activation::kLeakyRelu2, Activation::kGelu,
                                Activation::kSilu};
 WT_KERNEL_TEST(ActivationTest);
 
-double Twin(Activation kind, double x) {
-  const double leaky = x > 0 ? x : static_cast<double>(kSlope) * x;
+double ActivationTwin(Activation kind, double x) {
+  const double leaky = x > 0 ? x : static_cast<double>(kActivationSlope) * x;
   switch (kind) {
     case Activation::kRelu2:
       return x > 0 ? x * x : 0;
@@ -27,16 +27,16 @@ double Twin(Activation kind, double x) {
 
 Doubles Swiglu(const Doubles& gate, const Doubles& up) {
   Doubles y(gate.size());
-  for (size_t i = 0; i < y.size(); ++i) y[i] = Twin(Activation::kSilu, gate[i]) * up[i];
+  for (size_t i = 0; i < y.size(); ++i) y[i] = ActivationTwin(Activation::kSilu, gate[i]) * up[i];
   return y;
 }
 
 TEST_P(ActivationTest, ForwardIsTheTwin) {
   for (Activation kind : kAll) {
     TestArray x = Random(211, 1, 3), y = Empty(211);
-    ActivationForward(kind, kSlope, 211, x.array(), y.array());
+    ActivationForward(kind, kActivationSlope, 211, x.array(), y.array());
     Doubles want = x.doubles();
-    for (double& w : want) w = Twin(kind, w);
+    for (double& w : want) w = ActivationTwin(kind, w);
     ExpectClose(y, want);
   }
 }
@@ -46,9 +46,10 @@ TEST_P(ActivationTest, BackwardIsTheTwinsSlope) {
     TestArray x = Random(211, 2, 3), dy = Random(211, 3);
     Doubles want(211);
     for (int64_t i = 0; i < 211; ++i) {
-      want[i] = dy[i] * (Twin(kind, x[i] + 1e-5) - Twin(kind, x[i] - 1e-5)) / 2e-5;
+      want[i] =
+          dy[i] * (ActivationTwin(kind, x[i] + 1e-5) - ActivationTwin(kind, x[i] - 1e-5)) / 2e-5;
     }
-    ActivationBackward(kind, kSlope, 211, x.array(), dy.array(), dy.array());
+    ActivationBackward(kind, kActivationSlope, 211, x.array(), dy.array(), dy.array());
     ExpectClose(dy, want);
   }
 }

@@ -5,7 +5,7 @@
 namespace wt::tensor {
 namespace {
 
-constexpr int64_t kSize = 43;
+constexpr int64_t kAdamWSize = 43;
 
 class AdamWTest : public testing::TestWithParam<bool> {
  protected:
@@ -18,13 +18,13 @@ INSTANTIATE_TEST_SUITE_P(Kernels, AdamWTest, testing::Bool());
 
 TEST_P(AdamWTest, FollowsTheFormulaForSeveralSteps) {
   AdamWOptions o{0.03f, 0.8f, 0.95f, 1e-6f, 0.1f, 0.5f, 1};
-  TestArray p = TestArray::Random(kSize, DType::kF32, 1);
-  TestArray m(kSize, DType::kF32), v(kSize, DType::kF32);
-  Doubles wp = p.doubles(), wm(kSize), wv(kSize);
+  TestArray p = TestArray::Random(kAdamWSize, DType::kF32, 1);
+  TestArray m(kAdamWSize, DType::kF32), v(kAdamWSize, DType::kF32);
+  Doubles wp = p.doubles(), wm(kAdamWSize), wv(kAdamWSize);
   for (; o.step <= 5; ++o.step) {
-    TestArray grad = TestArray::Random(kSize, DType::kF32, 10 + o.step);
-    AdamWStep(kSize, o, grad.f32(), p.f32(), m.f32(), v.f32());
-    for (int64_t i = 0; i < kSize; ++i) {
+    TestArray grad = TestArray::Random(kAdamWSize, DType::kF32, 10 + o.step);
+    AdamWStep(kAdamWSize, o, grad.f32(), p.f32(), m.f32(), v.f32());
+    for (int64_t i = 0; i < kAdamWSize; ++i) {
       const double g = 0.5 * grad[i], t = static_cast<double>(o.step);
       wm[i] = o.beta1 * wm[i] + (1.0 - o.beta1) * g;
       wv[i] = o.beta2 * wv[i] + (1.0 - o.beta2) * g * g;
@@ -39,19 +39,19 @@ TEST_P(AdamWTest, FollowsTheFormulaForSeveralSteps) {
 }
 
 TEST_P(AdamWTest, AveragesAndSums) {
-  TestArray p = TestArray::Random(kSize, DType::kF32, 1);
-  TestArray ema = TestArray::Random(kSize, DType::kF32, 2), out(kSize, DType::kF32);
-  Doubles want_ema(kSize), want_blend(kSize);
-  for (int64_t i = 0; i < kSize; ++i) {
+  TestArray p = TestArray::Random(kAdamWSize, DType::kF32, 1);
+  TestArray ema = TestArray::Random(kAdamWSize, DType::kF32, 2), out(kAdamWSize, DType::kF32);
+  Doubles want_ema(kAdamWSize), want_blend(kAdamWSize);
+  for (int64_t i = 0; i < kAdamWSize; ++i) {
     want_ema[i] = 0.9 * ema[i] + 0.1 * p[i];
     want_blend[i] = 0.25 * want_ema[i] + 0.75 * p[i];
   }
-  EmaUpdate(kSize, 0.9f, p.f32(), ema.f32());
+  EmaUpdate(kAdamWSize, 0.9f, p.f32(), ema.f32());
   ExpectClose(ema, want_ema);
-  Blend(kSize, 0.75f, ema.f32(), p.f32(), out.f32());
+  Blend(kAdamWSize, 0.75f, ema.f32(), p.f32(), out.f32());
   ExpectClose(out, want_blend);
   const Doubles x = p.doubles();
-  EXPECT_NEAR(SumOfSquares(kSize, p.array()), Inner(x, x), 1e-5);
+  EXPECT_NEAR(SumOfSquares(kAdamWSize, p.array()), Inner(x, x), 1e-5);
 }
 
 }  // namespace

@@ -15,16 +15,16 @@
 namespace wt::tensor {
 namespace {
 
-using Values = std::vector<float>;
+using Floats = std::vector<float>;
 
-Values RandomValues(Philox& random, int64_t n) {
-  Values values(static_cast<size_t>(n));
+Floats RandomFloats(Philox& random, int64_t n) {
+  Floats values(static_cast<size_t>(n));
   for (float& value : values) value = random.NextNormal();
   return values;
 }
 
 // The same numbers stored as `dtype`.
-std::vector<char> Store(const Values& values, DType dtype) {
+std::vector<char> Store(const Floats& values, DType dtype) {
   std::vector<char> bytes(values.size() * static_cast<size_t>(DTypeBytes(dtype)));
   for (size_t i = 0; i < values.size(); ++i) {
     if (dtype == DType::kBF16) {
@@ -36,8 +36,8 @@ std::vector<char> Store(const Values& values, DType dtype) {
   return bytes;
 }
 
-Values Read(const std::vector<char>& bytes, DType dtype) {
-  Values values(bytes.size() / static_cast<size_t>(DTypeBytes(dtype)));
+Floats Read(const std::vector<char>& bytes, DType dtype) {
+  Floats values(bytes.size() / static_cast<size_t>(DTypeBytes(dtype)));
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = dtype == DType::kBF16
                     ? static_cast<float>(reinterpret_cast<const BF16*>(bytes.data())[i])
@@ -51,14 +51,14 @@ struct Problem {
   AttentionShape shape;
   DType dtype;
   std::vector<char> q, k, v, d_o, o, d_q, d_k, d_v;
-  Values lse;
+  Floats lse;
 
   Problem(const AttentionShape& s, DType type, Philox& random) : shape(s), dtype(type) {
     const int64_t rows = s.batch * s.time * s.head_dim;
-    q = Store(RandomValues(random, rows * s.heads), dtype);
-    k = Store(RandomValues(random, rows * s.kv_heads), dtype);
-    v = Store(RandomValues(random, rows * s.kv_heads), dtype);
-    d_o = Store(RandomValues(random, rows * s.heads), dtype);
+    q = Store(RandomFloats(random, rows * s.heads), dtype);
+    k = Store(RandomFloats(random, rows * s.kv_heads), dtype);
+    v = Store(RandomFloats(random, rows * s.kv_heads), dtype);
+    d_o = Store(RandomFloats(random, rows * s.heads), dtype);
     o = d_q = q;
     d_k = d_v = k;
     lse.resize(static_cast<size_t>(s.batch * s.heads * s.time));
@@ -76,7 +76,7 @@ struct Problem {
 };
 
 // ||got - want|| / ||want||, and NaN where either has one.
-double RelativeError(const Values& got, const Values& want) {
+double RelativeError(const Floats& got, const Floats& want) {
   double error = 0, norm = 1e-30;
   for (size_t i = 0; i < want.size(); ++i) {
     error += std::pow(static_cast<double>(got[i]) - want[i], 2);
@@ -85,7 +85,7 @@ double RelativeError(const Values& got, const Values& want) {
   return std::sqrt(error / norm);
 }
 
-void CompareWithReference(const AttentionShape& s, DType dtype, Philox& random) {
+void CompareAttention(const AttentionShape& s, DType dtype, Philox& random) {
   Problem got(s, dtype, random);
   Problem want = got;
   got.Run();
@@ -124,15 +124,15 @@ class AttentionTest : public testing::TestWithParam<const BlockGemm*> {
 TEST_P(AttentionTest, RandomShapes) {
   Philox random(11, 0);
   for (int i = 0; i < 8; ++i) {
-    CompareWithReference(RandomShape(random), DType::kF32, random);
-    CompareWithReference(RandomShape(random), DType::kBF16, random);
+    CompareAttention(RandomShape(random), DType::kF32, random);
+    CompareAttention(RandomShape(random), DType::kBF16, random);
   }
 }
 
 TEST_P(AttentionTest, UsualHeadSizes) {
   Philox random(11, 1);
   for (int64_t head_dim : {64, 128, 256}) {
-    CompareWithReference({1, 100, 2, 1, head_dim, 1 << 20, 0.1f}, DType::kBF16, random);
+    CompareAttention({1, 100, 2, 1, head_dim, 1 << 20, 0.1f}, DType::kBF16, random);
   }
 }
 
@@ -160,7 +160,7 @@ TEST(AttentionReferenceTest, QueryZeroCopiesValueZero) {
   Philox random(11, 3);
   Problem p({1, 5, 1, 1, 4, 2, 1.0f}, DType::kF32, random);
   p.RunReference();
-  const Values o = Read(p.o, DType::kF32), v = Read(p.v, DType::kF32);
+  const Floats o = Read(p.o, DType::kF32), v = Read(p.v, DType::kF32);
   EXPECT_TRUE(std::equal(o.begin(), o.begin() + 4, v.begin()));
 }
 
@@ -173,7 +173,7 @@ double Difference(Problem& p, std::vector<char>& input, size_t i) {
     x = kept + (side ? step : -step);
     AttentionForwardReference(p.shape, p.dtype, p.q.data(), p.k.data(), p.v.data(), p.o.data(),
                               p.lse.data());
-    const Values o = Read(p.o, p.dtype), d_o = Read(p.d_o, p.dtype);
+    const Floats o = Read(p.o, p.dtype), d_o = Read(p.d_o, p.dtype);
     for (size_t j = 0; j < o.size(); ++j) sums[side] += static_cast<double>(o[j]) * d_o[j];
   }
   x = kept;
@@ -184,7 +184,7 @@ TEST(AttentionReferenceTest, BackwardAgreesWithFiniteDifferences) {
   Philox random(11, 4);
   Problem p({1, 6, 2, 1, 3, 3, 0.7f}, DType::kF32, random);
   p.RunReference();
-  const Values d_q = Read(p.d_q, p.dtype), d_k = Read(p.d_k, p.dtype), d_v = Read(p.d_v, p.dtype);
+  const Floats d_q = Read(p.d_q, p.dtype), d_k = Read(p.d_k, p.dtype), d_v = Read(p.d_v, p.dtype);
   for (size_t i = 0; i < d_q.size(); ++i) EXPECT_NEAR(Difference(p, p.q, i), d_q[i], 2e-3);
   for (size_t i = 0; i < d_k.size(); ++i) {
     EXPECT_NEAR(Difference(p, p.k, i), d_k[i], 2e-3);

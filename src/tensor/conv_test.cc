@@ -7,7 +7,7 @@ namespace {
 
 WT_KERNEL_TEST(ConvTest);
 
-Doubles Twin(const ConvShape& s, const Doubles& x, const Doubles& w) {
+Doubles ConvTwin(const ConvShape& s, const Doubles& x, const Doubles& w) {
   Doubles y(x.size());
   for (int64_t r = 0; r < s.batch * s.time; ++r) {
     for (int64_t k = 0; k < s.taps && k <= r % s.time; ++k) {
@@ -19,22 +19,22 @@ Doubles Twin(const ConvShape& s, const Doubles& x, const Doubles& w) {
   return y;
 }
 
-std::vector<ConvShape> Shapes() { return {{2, 5, 13, 3}, {1, 2, 8, 4}, {3, 1, 3, 1}}; }
+std::vector<ConvShape> ConvShapes() { return {{2, 5, 13, 3}, {1, 2, 8, 4}, {3, 1, 3, 1}}; }
 
 TEST_P(ConvTest, ForwardAndBackwardAreTheTwins) {
-  for (const ConvShape& shape : Shapes()) {
+  for (const ConvShape& shape : ConvShapes()) {
     const int64_t n = shape.batch * shape.time * shape.width, taps = shape.taps * shape.width;
     TestArray x = Random(n, 1), dy = Random(n, 2), y = Empty(n), dx = Empty(n);
     TestArray w = TestArray::Random(taps, DType::kF32, 3), dw(taps, DType::kF32);
     ConvForward(shape, x.array(), w.f32(), y.array());
-    ExpectClose(y, Twin(shape, x.doubles(), w.doubles()));
+    ExpectClose(y, ConvTwin(shape, x.doubles(), w.doubles()));
     for (int64_t i = 0; i < taps; ++i) dw.f32()[i] = 1;
     ConvBackward(shape, x.array(), w.f32(), dy.array(), dx.array(), dw.f32());
     ExpectClose(dx, NumericGradient(x.doubles(), [&](const Doubles& at) {
-                  return Inner(Twin(shape, at, w.doubles()), dy.doubles());
+                  return Inner(ConvTwin(shape, at, w.doubles()), dy.doubles());
                 }));
     Doubles want = NumericGradient(w.doubles(), [&](const Doubles& at) {
-      return Inner(Twin(shape, x.doubles(), at), dy.doubles());
+      return Inner(ConvTwin(shape, x.doubles(), at), dy.doubles());
     });
     for (double& v : want) v += 1;
     ExpectClose(dw, want);

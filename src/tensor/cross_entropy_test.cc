@@ -8,7 +8,7 @@ namespace {
 
 WT_KERNEL_TEST(HeadLossTest);
 
-struct Case {
+struct HeadLossCase {
   HeadLossShape shape;
   TestArray x, w;
   std::vector<int32_t> targets;
@@ -18,13 +18,13 @@ struct Case {
 };
 
 // Every fourth target is ignored; few distinct targets, so that offsets share some.
-Case RandomCase(const HeadLossShape& shape, DType dtype, double scale = 0.7) {
+HeadLossCase RandomHeadLoss(const HeadLossShape& shape, DType dtype, double scale = 0.7) {
   const int64_t rows = shape.batch * shape.time;
-  Case c{shape,
-         TestArray::Random(rows * shape.width, dtype, 1, scale),
-         TestArray::Random(shape.vocab * shape.width, dtype, 2, scale),
-         {},
-         {1.0f, 0.5f, 0.25f}};
+  HeadLossCase c{shape,
+                 TestArray::Random(rows * shape.width, dtype, 1, scale),
+                 TestArray::Random(shape.vocab * shape.width, dtype, 2, scale),
+                 {},
+                 {1.0f, 0.5f, 0.25f}};
   Philox random(3, 0);
   for (int64_t r = 0; r < rows; ++r) {
     c.targets.push_back(r % 4 == 3 ? -1 : static_cast<int32_t>(random.NextBelow(4)));
@@ -32,7 +32,7 @@ Case RandomCase(const HeadLossShape& shape, DType dtype, double scale = 0.7) {
   return c;
 }
 
-std::vector<HeadLossShape> Shapes() {
+std::vector<HeadLossShape> HeadLossShapes() {
   return {{2, 6, 5, 13, 15.0f, 1},
           {2, 6, 5, 13, 15.0f, 3},
           {1, 7, 3, 8, 0.0f, 2},
@@ -51,7 +51,7 @@ double Nll(const HeadLossShape& s, const Doubles& x, const Doubles& w, int64_t r
   return std::log(sum) - at_target;
 }
 
-double Twin(const Case& c, const Doubles& x, const Doubles& w) {
+double HeadLossTwin(const HeadLossCase& c, const Doubles& x, const Doubles& w) {
   double loss = 0;
   for (int k = 0; k < c.shape.predict; ++k) {
     double sum = 0, count = 0;
@@ -66,12 +66,12 @@ double Twin(const Case& c, const Doubles& x, const Doubles& w) {
 }
 
 TEST_P(HeadLossTest, ForwardIsTheTwin) {
-  for (const HeadLossShape& shape : Shapes()) {
-    Case c = RandomCase(shape, dtype());
+  for (const HeadLossShape& shape : HeadLossShapes()) {
+    HeadLossCase c = RandomHeadLoss(shape, dtype());
     float loss;
     TestArray nll(c.rows(), DType::kF32);
     HeadLossForward(shape, c.inputs(), &loss, nll.f32());
-    EXPECT_NEAR(loss, Twin(c, c.x.doubles(), c.w.doubles()), 3e-6);
+    EXPECT_NEAR(loss, HeadLossTwin(c, c.x.doubles(), c.w.doubles()), 3e-6);
     for (int64_t r = 0; r < c.rows(); ++r) {
       const int32_t t = c.targets[r];
       EXPECT_NEAR(nll[r], t < 0 ? 0 : Nll(shape, c.x.doubles(), c.w.doubles(), r, t), 3e-6);
@@ -80,13 +80,13 @@ TEST_P(HeadLossTest, ForwardIsTheTwin) {
 }
 
 TEST_P(HeadLossTest, BackwardIsTheTwinsGradient) {
-  for (const HeadLossShape& shape : Shapes()) {
-    Case c = RandomCase(shape, dtype());
+  for (const HeadLossShape& shape : HeadLossShapes()) {
+    HeadLossCase c = RandomHeadLoss(shape, dtype());
     TestArray d_x = Empty(c.x.size()), d_w(c.w.size(), DType::kF32);
     Doubles want_x = NumericGradient(
-        c.x.doubles(), [&](const Doubles& at) { return 2 * Twin(c, at, c.w.doubles()); });
+        c.x.doubles(), [&](const Doubles& at) { return 2 * HeadLossTwin(c, at, c.w.doubles()); });
     Doubles want_w = NumericGradient(
-        c.w.doubles(), [&](const Doubles& at) { return 2 * Twin(c, c.x.doubles(), at); });
+        c.w.doubles(), [&](const Doubles& at) { return 2 * HeadLossTwin(c, c.x.doubles(), at); });
     HeadLossBackward(shape, c.inputs(), 2.0f, d_x.array(), d_w.f32());
     // bf16: the logits' gradient is rounded before the products, so errors add up along a row.
     const double tolerance = dtype() == DType::kBF16 ? 1.0 / 64 : 2e-5;
@@ -99,7 +99,7 @@ TEST_P(HeadLossTest, BackwardIsTheTwinsGradient) {
 
 TEST_P(HeadLossTest, OnePassGivesWhatTwoGive) {
   const HeadLossShape shape = {3, 250, 6, 301, 15.0f, 2};  // several chunks
-  Case c = RandomCase(shape, dtype());
+  HeadLossCase c = RandomHeadLoss(shape, dtype());
   float loss, loss2;
   TestArray nll(c.rows(), DType::kF32), nll2 = nll, d_x = Empty(c.x.size()), d_x2 = d_x;
   TestArray d_w(c.w.size(), DType::kF32), d_w2 = d_w;
@@ -114,7 +114,7 @@ TEST_P(HeadLossTest, OnePassGivesWhatTwoGive) {
 
 TEST_P(HeadLossTest, SameBitsAtAnyThreads) {
   const HeadLossShape shape = {2, 300, 8, 130, 15.0f, 1};
-  Case c = RandomCase(shape, dtype());
+  HeadLossCase c = RandomHeadLoss(shape, dtype());
   ExpectSameAtAnyThreads([&] {
     TestArray loss(1, DType::kF32), d_x = Empty(c.x.size()), d_w(c.w.size(), DType::kF32);
     HeadLossForwardBackward(shape, c.inputs(), 1.0f, loss.f32(), nullptr, d_x.array(), d_w.f32());
@@ -127,11 +127,11 @@ TEST_P(HeadLossTest, SameBitsAtAnyThreads) {
 
 TEST_P(HeadLossTest, HugeLogitsStayFinite) {
   for (float softcap : {0.0f, 15.0f, 200.0f}) {
-    Case c = RandomCase({1, 6, 5, 13, softcap, 1}, dtype(), 30);
+    HeadLossCase c = RandomHeadLoss({1, 6, 5, 13, softcap, 1}, dtype(), 30);
     float loss;
     TestArray d_x = Empty(c.x.size()), d_w(c.w.size(), DType::kF32);
     HeadLossForwardBackward(c.shape, c.inputs(), 1.0f, &loss, nullptr, d_x.array(), d_w.f32());
-    const double want = Twin(c, c.x.doubles(), c.w.doubles());
+    const double want = HeadLossTwin(c, c.x.doubles(), c.w.doubles());
     EXPECT_TRUE(std::isfinite(loss));
     if (softcap > 0) {  // without a cap the twin itself overflows
       EXPECT_NEAR(loss, want, 1e-5 * want);
@@ -141,7 +141,7 @@ TEST_P(HeadLossTest, HugeLogitsStayFinite) {
 }
 
 TEST_P(HeadLossTest, NothingToPredictIsZero) {
-  Case c = RandomCase({1, 4, 3, 8, 15.0f, 1}, dtype());
+  HeadLossCase c = RandomHeadLoss({1, 4, 3, 8, 15.0f, 1}, dtype());
   c.targets.assign(4, -1);
   float loss = 7;
   TestArray d_x = Random(c.x.size(), 5), d_w(c.w.size(), DType::kF32);

@@ -5,38 +5,38 @@
 namespace wt::tensor {
 namespace {
 
-constexpr GateShape kShape{4, 3, 11, 3.0f};
-constexpr int64_t kGates = 12, kSize = kGates * 11;
+constexpr GateShape kGateShape{4, 3, 11, 3.0f};
+constexpr int64_t kGates = 12, kGateSize = kGates * 11;
 WT_KERNEL_TEST(GateTest);
 
-Doubles Twin(const Doubles& v, const Doubles& g, const Doubles& e) {
+Doubles GateTwin(const Doubles& v, const Doubles& g, const Doubles& e) {
   Doubles y = v;
   for (size_t i = 0; i < y.size(); ++i) {
-    y[i] += kShape.scale / (1 + std::exp(-g[i / kShape.head_dim])) * e[i];
+    y[i] += kGateShape.scale / (1 + std::exp(-g[i / kGateShape.head_dim])) * e[i];
   }
   return y;
 }
 
 TEST_P(GateTest, ForwardIsTheTwin) {
-  TestArray v = Random(kSize, 1), g = Random(kGates, 2), e = Random(kSize, 3);
-  const Doubles want = Twin(v.doubles(), g.doubles(), e.doubles());
-  GateForward(kShape, v.array(), g.array(), e.array(), v.array());
+  TestArray v = Random(kGateSize, 1), g = Random(kGates, 2), e = Random(kGateSize, 3);
+  const Doubles want = GateTwin(v.doubles(), g.doubles(), e.doubles());
+  GateForward(kGateShape, v.array(), g.array(), e.array(), v.array());
   ExpectClose(v, want);
 }
 
 TEST_P(GateTest, BackwardIsTheTwinsGradient) {
-  TestArray v = Random(kSize, 1), g = Random(kGates, 2), e = Random(kSize, 3),
-            dy = Random(kSize, 4);
-  TestArray dg = Empty(kGates), de = Empty(kSize);
-  GateBackward(kShape, g.array(), e.array(), dy.array(), dg.array(), de.array());
+  TestArray v = Random(kGateSize, 1), g = Random(kGates, 2), e = Random(kGateSize, 3),
+            dy = Random(kGateSize, 4);
+  TestArray dg = Empty(kGates), de = Empty(kGateSize);
+  GateBackward(kGateShape, g.array(), e.array(), dy.array(), dg.array(), de.array());
   ExpectClose(dg,
               NumericGradient(g.doubles(),
                               [&](const Doubles& at) {
-                                return Inner(Twin(v.doubles(), at, e.doubles()), dy.doubles());
+                                return Inner(GateTwin(v.doubles(), at, e.doubles()), dy.doubles());
                               }),
               1e-5);
   ExpectClose(de, NumericGradient(e.doubles(), [&](const Doubles& at) {
-                return Inner(Twin(v.doubles(), g.doubles(), at), dy.doubles());
+                return Inner(GateTwin(v.doubles(), g.doubles(), at), dy.doubles());
               }));
 }
 

@@ -66,11 +66,11 @@ double Error(const Matrix& got, const Matrix& want, int64_t k, bool rounds_input
   return worst;
 }
 
-struct Case {
+struct MatMulCase {
   int64_t m, n, k;
 };
 
-void CompareWithReference(const Case& shape, Philox& random) {
+void CompareMatMul(const MatMulCase& shape, Philox& random) {
   const auto dtype = [&] { return random.NextBelow(2) ? DType::kBF16 : DType::kF32; };
   const DType a_dtype = dtype(), b_dtype = dtype();
   const bool accumulate = random.NextBelow(2);
@@ -99,15 +99,15 @@ TEST_P(MatMulTest, RandomSmallShapes) {
   Philox random(7, 0);
   for (int i = 0; i < 120; ++i) {
     const auto size = [&] { return 1 + static_cast<int64_t>(random.NextBelow(70)); };
-    CompareWithReference({size(), size(), size()}, random);
+    CompareMatMul({size(), size(), size()}, random);
   }
 }
 
 TEST_P(MatMulTest, SeveralBlocksInEachDimension) {
   Philox random(7, 1);
-  for (const Case& shape : std::vector<Case>{
+  for (const MatMulCase& shape : std::vector<MatMulCase>{
            {210, 300, 700}, {1, 600, 400}, {16, 500, 333}, {130, 517, 64}, {500, 17, 90}}) {
-    for (int i = 0; i < 2; ++i) CompareWithReference(shape, random);
+    for (int i = 0; i < 2; ++i) CompareMatMul(shape, random);
   }
 }
 

@@ -7,7 +7,7 @@
 namespace wt::tensor {
 namespace {
 
-struct Case {
+struct MuonCase {
   int64_t rows, cols;
 };
 
@@ -83,7 +83,7 @@ Doubles PolarTwin(Doubles x, int64_t rows, int64_t cols, int steps) {
   return x;
 }
 
-struct Twin {
+struct MuonTwin {
   int64_t rows, cols;
   MuonOptions o;
   Doubles momentum, moment, w;
@@ -149,7 +149,7 @@ void ExpectMuonIsTheTwin(int64_t rows, int64_t cols, MuonOptions o, double toler
   const int64_t size = rows * cols, moments = MuonSecondMomentSize(rows, cols), count = 2;
   TestArray w = TestArray::Random(count * size, DType::kF32, 1);
   TestArray momentum(count * size, DType::kF32), moment(count * moments, DType::kF32);
-  std::vector<Twin> twins;
+  std::vector<MuonTwin> twins;
   const Doubles start = w.doubles();
   for (int64_t i = 0; i < count; ++i) {
     twins.push_back({rows, cols, o, Doubles(size), Doubles(moments),
@@ -182,7 +182,7 @@ MuonOptions Everything(bool exact) {
 }
 
 TEST(MuonTest, EveryOptionIsTheTwin) {
-  for (Case c : {Case{6, 17}, {17, 6}, {9, 9}, {1, 5}}) {
+  for (MuonCase c : {MuonCase{6, 17}, {17, 6}, {9, 9}, {1, 5}}) {
     MuonOptions o = Everything(true);
     ExpectMuonIsTheTwin(c.rows, c.cols, o, 2e-4);
     o.nesterov = o.cautious = false;
@@ -204,7 +204,7 @@ TEST(MuonTest, BF16ProductsStayNearTheTwin) {
 }
 
 TEST(MuonTest, SingularValuesComeOutNearOne) {
-  for (Case c : {Case{32, 32}, {24, 80}, {80, 24}}) {
+  for (MuonCase c : {MuonCase{32, 32}, {24, 80}, {80, 24}}) {
     for (bool exact : {false, true}) {
       TestArray x = TestArray::Random(c.rows * c.cols, DType::kF32, c.rows);
       std::vector<float> scratch = ScratchFor(c.rows, c.cols);

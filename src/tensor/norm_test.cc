@@ -8,7 +8,7 @@ namespace {
 constexpr float kEps = 1e-3f;
 WT_KERNEL_TEST(NormTest);
 
-Doubles Twin(int64_t rows, int64_t cols, const Doubles& x) {
+Doubles NormTwin(int64_t rows, int64_t cols, const Doubles& x) {
   Doubles y(x.size());
   for (int64_t r = 0; r < rows; ++r) {
     double squares = 0;
@@ -23,7 +23,7 @@ TEST_P(NormTest, ForwardIsTheTwin) {
   for (int64_t cols : {1, 7, 8, 37, 640}) {
     TestArray x = Random(3 * cols, cols), y = Empty(3 * cols);
     RmsNormForward(3, cols, kEps, x.array(), y.array());
-    ExpectClose(y, Twin(3, cols, x.doubles()));
+    ExpectClose(y, NormTwin(3, cols, x.doubles()));
   }
 }
 
@@ -32,7 +32,7 @@ TEST_P(NormTest, BackwardIsTheTwinsGradient) {
     const int64_t n = 2 * cols;
     TestArray x = Random(n, 1), dy = Random(n, 2), addend = Random(n, 3), dx = Empty(n);
     Doubles want = NumericGradient(
-        x.doubles(), [&](const Doubles& at) { return Inner(Twin(2, cols, at), dy.doubles()); });
+        x.doubles(), [&](const Doubles& at) { return Inner(NormTwin(2, cols, at), dy.doubles()); });
     RmsNormBackward(2, cols, kEps, x.array(), dy.array(), {}, dx.array());
     ExpectClose(dx, want);
     for (int64_t i = 0; i < n; ++i) want[i] += addend[i];

@@ -9,7 +9,7 @@ namespace {
 
 WT_KERNEL_TEST(RopeTest);
 
-Doubles Twin(const RopeShape& s, const Doubles& x) {
+Doubles RopeTwin(const RopeShape& s, const Doubles& x) {
   Doubles y(x.size());
   const int64_t half = s.head_dim / 2;
   for (int64_t r = 0; r < s.batch * s.time * s.heads; ++r) {
@@ -29,7 +29,7 @@ Doubles Twin(const RopeShape& s, const Doubles& x) {
   return y;
 }
 
-std::vector<RopeShape> Shapes() {
+std::vector<RopeShape> RopeShapes() {
   return {{2, 3, 2, 10, 100.0, 0, true, 1e-5f, 1.25f},
           {1, 4, 1, 32, 10000.0, 7, false, 1e-5f, 0.5f},
           {1, 2, 3, 2, 10000.0, 100, true, 1e-2f, 1.0f}};
@@ -37,18 +37,18 @@ std::vector<RopeShape> Shapes() {
 int64_t Size(const RopeShape& s) { return s.batch * s.time * s.heads * s.head_dim; }
 
 TEST_P(RopeTest, ForwardIsTheTwin) {
-  for (const RopeShape& shape : Shapes()) {
+  for (const RopeShape& shape : RopeShapes()) {
     TestArray x = Random(Size(shape), 1), y = Empty(Size(shape));
     RopeNormForward(shape, x.array(), y.array());
-    ExpectClose(y, Twin(shape, x.doubles()));
+    ExpectClose(y, RopeTwin(shape, x.doubles()));
   }
 }
 
 TEST_P(RopeTest, BackwardIsTheTwinsGradient) {
-  for (const RopeShape& shape : Shapes()) {
+  for (const RopeShape& shape : RopeShapes()) {
     TestArray x = Random(Size(shape), 1), dy = Random(Size(shape), 2);
     const Doubles want = NumericGradient(
-        x.doubles(), [&](const Doubles& at) { return Inner(Twin(shape, at), dy.doubles()); });
+        x.doubles(), [&](const Doubles& at) { return Inner(RopeTwin(shape, at), dy.doubles()); });
     RopeNormBackward(shape, x.array(), dy.array(), dy.array());
     ExpectClose(dy, want);
   }

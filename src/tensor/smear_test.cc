@@ -5,11 +5,11 @@
 namespace wt::tensor {
 namespace {
 
-constexpr SmearShape kShape{3, 5, 19};
-constexpr int64_t kRows = 15, kSize = kRows * 19;
+constexpr SmearShape kSmearShape{3, 5, 19};
+constexpr int64_t kSmearRows = 15, kSmearSize = kSmearRows * 19;
 WT_KERNEL_TEST(SmearTest);
 
-Doubles Twin(const SmearShape& s, const Doubles& x, const Doubles& g, double lambda) {
+Doubles SmearTwin(const SmearShape& s, const Doubles& x, const Doubles& g, double lambda) {
   Doubles y = x;
   for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
     const int64_t r = i / s.width;
@@ -20,20 +20,20 @@ Doubles Twin(const SmearShape& s, const Doubles& x, const Doubles& g, double lam
 
 TEST_P(SmearTest, ForwardIsTheTwin) {
   const float lambda = 0.5f;
-  TestArray x = Random(kSize, 1), g = Random(kRows, 2), y = Empty(kSize);
-  SmearForward(kShape, x.array(), g.array(), &lambda, y.array());
-  ExpectClose(y, Twin(kShape, x.doubles(), g.doubles(), lambda));
+  TestArray x = Random(kSmearSize, 1), g = Random(kSmearRows, 2), y = Empty(kSmearSize);
+  SmearForward(kSmearShape, x.array(), g.array(), &lambda, y.array());
+  ExpectClose(y, SmearTwin(kSmearShape, x.doubles(), g.doubles(), lambda));
 }
 
 TEST_P(SmearTest, BackwardIsTheTwinsGradient) {
   const float lambda = 0.5f;
   float dlambda = 3;
-  TestArray x = Random(kSize, 1), g = Random(kRows, 2), dy = Random(kSize, 3);
-  TestArray dx = Empty(kSize), dg = Empty(kRows);
-  SmearBackward(kShape, x.array(), g.array(), &lambda, dy.array(), dx.array(), dg.array(),
+  TestArray x = Random(kSmearSize, 1), g = Random(kSmearRows, 2), dy = Random(kSmearSize, 3);
+  TestArray dx = Empty(kSmearSize), dg = Empty(kSmearRows);
+  SmearBackward(kSmearShape, x.array(), g.array(), &lambda, dy.array(), dx.array(), dg.array(),
                 &dlambda);
   const auto loss = [&](const Doubles& at_x, const Doubles& at_g, double at_lambda) {
-    return Inner(Twin(kShape, at_x, at_g, at_lambda), dy.doubles());
+    return Inner(SmearTwin(kSmearShape, at_x, at_g, at_lambda), dy.doubles());
   };
   ExpectClose(dx, NumericGradient(x.doubles(), [&](const Doubles& at) {
                 return loss(at, g.doubles(), lambda);

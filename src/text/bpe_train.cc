@@ -10,7 +10,7 @@
 namespace wt::text {
 namespace {
 
-constexpr size_t kBatchBytes = 16 << 20;
+constexpr size_t kCountedBytes = 16 << 20;
 constexpr int64_t kTokensPerReport = 256;
 
 Status CheckOptions(const BpeTrainOptions& o) {
@@ -57,7 +57,7 @@ class Counting {
   Result<bool> Fill(const DocumentSource& next, std::vector<std::string>* batch) {
     size_t bytes = 0;
     std::string document;
-    while (bytes < kBatchBytes) {
+    while (bytes < kCountedBytes) {
       if (chars_ > options_.max_chars) return false;
       WT_ASSIGN_OR_RETURN(const bool got, next(&document));
       if (!got) return false;

@@ -183,21 +183,21 @@ TEST_F(CorpusTest, CutsNeverSplitACharacter) {
   for (const std::string& piece : *pieces) EXPECT_EQ(piece.size() % 2, 0u);
 }
 
-std::string TokenFile(int32_t magic, int32_t version, int32_t count, const std::string& ids) {
+std::string TokenBinBytes(int32_t magic, int32_t version, int32_t count, const std::string& ids) {
   std::vector<int32_t> header(256, 0);
   header[0] = magic, header[1] = version, header[2] = count;
   return std::string(reinterpret_cast<const char*>(header.data()), 1024) + ids;
 }
 
 TEST_F(CorpusTest, TokenBinOfBothWidths) {
-  const auto narrow =
-      TokenBin::Open(Write("a.bin", TokenFile(20240520, 1, 2, std::string("\x01\x02\xff\xc3", 4))));
+  const auto narrow = TokenBin::Open(
+      Write("a.bin", TokenBinBytes(20240520, 1, 2, std::string("\x01\x02\xff\xc3", 4))));
   ASSERT_TRUE(narrow.ok()) << narrow.status().message();
   EXPECT_EQ(narrow->size(), 2);
   EXPECT_EQ((*narrow)[0], 0x201u);
   EXPECT_EQ((*narrow)[1], 0xc3ffu);
-  const auto wide =
-      TokenBin::Open(Write("b.bin", TokenFile(20240801, 7, 1, std::string("\x01\x02\x01\x00", 4))));
+  const auto wide = TokenBin::Open(
+      Write("b.bin", TokenBinBytes(20240801, 7, 1, std::string("\x01\x02\x01\x00", 4))));
   ASSERT_TRUE(wide.ok()) << wide.status().message();
   EXPECT_TRUE(wide->wide());
   EXPECT_EQ((*wide)[0], 0x10201u);
@@ -210,11 +210,11 @@ TEST_F(CorpusTest, TokenBinRefusesWhatDoesNotAddUp) {
     return TokenBin::Open(Write("bad.bin", bytes)).status().message();
   };
   EXPECT_THAT(open("short"), AllOf(HasSubstr("bad.bin"), HasSubstr("header of 1024")));
-  EXPECT_THAT(open(TokenFile(1, 1, 0, "")), HasSubstr("magic 1 version 1"));
-  EXPECT_THAT(open(TokenFile(20240520, 2, 0, "")), HasSubstr("version 2"));
-  EXPECT_THAT(open(TokenFile(20240520, 1, 3, "abcd")), HasSubstr("states 3 tokens"));
-  EXPECT_THAT(open(TokenFile(20240520, 1, -2, "")), HasSubstr("states -2 tokens"));
-  EXPECT_THAT(open(TokenFile(20240801, 7, 1, "abcd!")), HasSubstr("5 bytes follow"));
+  EXPECT_THAT(open(TokenBinBytes(1, 1, 0, "")), HasSubstr("magic 1 version 1"));
+  EXPECT_THAT(open(TokenBinBytes(20240520, 2, 0, "")), HasSubstr("version 2"));
+  EXPECT_THAT(open(TokenBinBytes(20240520, 1, 3, "abcd")), HasSubstr("states 3 tokens"));
+  EXPECT_THAT(open(TokenBinBytes(20240520, 1, -2, "")), HasSubstr("states -2 tokens"));
+  EXPECT_THAT(open(TokenBinBytes(20240801, 7, 1, "abcd!")), HasSubstr("5 bytes follow"));
 }
 
 TEST(SplitRuleTest, NamesGoBothWays) {

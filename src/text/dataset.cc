@@ -17,7 +17,7 @@ namespace wt::text {
 namespace {
 
 // Text encoded at a time, by all threads together.
-constexpr size_t kBatchBytes = size_t{8} << 20;
+constexpr size_t kWrittenBytes = size_t{8} << 20;
 
 bool Report(const DatasetOptions& options, const std::string& line) {
   return !options.progress || options.progress(line);
@@ -95,7 +95,7 @@ class Tokeniser {
       if (!more) break;
       bytes += document.text.size();
       batch_.push_back(std::move(document));
-      if (bytes < kBatchBytes) continue;
+      if (bytes < kWrittenBytes) continue;
       bytes = 0;
       WT_RETURN_IF_ERROR(WriteBatch());
     }

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-PlainCorpus Corpus(uint64_t i) {
+PlainCorpus LoaderCorpus(uint64_t i) {
   Philox random(i, 3);
   return RandomPlainCorpus(&random, 2, 4, 30, 40, kTestBos);
 }
@@ -64,7 +64,7 @@ TokenSet OneRowDocuments(int n, int64_t context) {
 
 TEST(Loader, TargetsAreInputsOneLater) {
   for (const LoaderConfig& config : AllConfigs()) {
-    const auto loader = LoaderOf(SetOf(Corpus(1)), config);
+    const auto loader = LoaderOf(SetOf(LoaderCorpus(1)), config);
     for (const Batch& batch : Take(loader.get(), 20)) {
       ASSERT_EQ(batch.inputs.size(), 3u * 16u);
       for (size_t i = 0; i < batch.inputs.size(); ++i) {
@@ -78,7 +78,7 @@ TEST(Loader, TargetsAreInputsOneLater) {
 }
 
 TEST(Loader, BatchesAreTheLayoutsRowsInOrder) {
-  const PlainCorpus corpus = Corpus(2);
+  const PlainCorpus corpus = LoaderCorpus(2);
   PlainBestFit plain(PlainRankGroups(corpus, kTestBos, 1, 2), 16, 20, 7);
   LoaderConfig config = TestConfig(Layout::kBestFit);
   config.world = 2;
@@ -93,7 +93,7 @@ TEST(Loader, BatchesAreTheLayoutsRowsInOrder) {
 TEST(Loader, ResumesBitForBitAtRandomPoints) {
   Philox random(4, 0);
   for (const LoaderConfig& config : AllConfigs()) {
-    const TokenSet set = SetOf(Corpus(4));
+    const TokenSet set = SetOf(LoaderCorpus(4));
     const auto whole = LoaderOf(set, config);
     for (int point = 0; point < 8; ++point) {
       Take(whole.get(), static_cast<int64_t>(random.NextBelow(12)));
@@ -110,7 +110,7 @@ TEST(Loader, ResumesBitForBitAtRandomPoints) {
 
 TEST(Loader, SkipLeavesTheStateThatNextLeaves) {
   for (const LoaderConfig& config : AllConfigs()) {
-    const TokenSet set = SetOf(Corpus(5));
+    const TokenSet set = SetOf(LoaderCorpus(5));
     const auto skipped = LoaderOf(set, config), read = LoaderOf(set, config);
     Take(read.get(), 23);
     skipped->Skip(23);
@@ -121,7 +121,7 @@ TEST(Loader, SkipLeavesTheStateThatNextLeaves) {
 
 TEST(Loader, BatchSizeMayChangeOnResume) {
   LoaderConfig config = TestConfig(Layout::kStream);
-  const TokenSet set = SetOf(Corpus(6));
+  const TokenSet set = SetOf(LoaderCorpus(6));
   const auto small = LoaderOf(set, config);
   Take(small.get(), 5);
   config.rows = 6;
@@ -184,7 +184,7 @@ TEST(Loader, WorksOnTinyCorpora) {
 }
 
 TEST(Loader, NamesTheSettingThatMakesNoSense) {
-  const TokenSet set = SetOf(Corpus(8));
+  const TokenSet set = SetOf(LoaderCorpus(8));
   const auto message = [&](auto change) {
     LoaderConfig config = TestConfig(Layout::kBestFit);
     change(config);
@@ -200,21 +200,21 @@ TEST(Loader, NamesTheSettingThatMakesNoSense) {
 }
 
 TEST(Loader, RestoreNamesTheSettingThatDiffers) {
-  const TokenSet set = SetOf(Corpus(9));
+  const TokenSet set = SetOf(LoaderCorpus(9));
   LoaderConfig config = TestConfig(Layout::kStream);
   const std::string state = LoaderOf(set, config)->SaveState();
   config.context = 17;
   const Status status = LoaderOf(set, config)->RestoreState(state);
   EXPECT_EQ(status.code(), Code::kMismatch);
   EXPECT_THAT(status.message(), HasSubstr("saved with context = 16, but this run has 17"));
-  const auto other_data = LoaderOf(SetOf(Corpus(10)), TestConfig(Layout::kStream));
+  const auto other_data = LoaderOf(SetOf(LoaderCorpus(10)), TestConfig(Layout::kStream));
   EXPECT_EQ(other_data->RestoreState(state).code(), Code::kMismatch);
 }
 
 TEST(Loader, DamagedStatesFailAndChangeNothing) {
   LoaderConfig config = TestConfig(Layout::kBestFit);
   config.shuffle_pool = 4;
-  const auto loader = LoaderOf(SetOf(Corpus(11)), config);
+  const auto loader = LoaderOf(SetOf(LoaderCorpus(11)), config);
   Take(loader.get(), 5);
   const std::string good = loader->SaveState();
   for (size_t size = 0; size < good.size(); ++size) {

@@ -34,7 +34,7 @@ std::unique_ptr<RowSource> StreamOf(std::shared_ptr<const RankDocuments> documen
 }
 
 // A corpus with a different shape for every i: few documents or many, short or long ones.
-PlainCorpus Corpus(uint64_t i) {
+PlainCorpus PackingCorpus(uint64_t i) {
   Philox random(i, 1);
   const int longest = static_cast<int>(1 + random.NextBelow(60));
   return RandomPlainCorpus(&random, 1 + static_cast<int>(i % 3), 4, 1 + static_cast<int>(i % 40),
@@ -43,7 +43,7 @@ PlainCorpus Corpus(uint64_t i) {
 
 TEST(RankDocuments, FindsEveryPosition) {
   for (uint64_t i = 0; i < 20; ++i) {
-    const PlainCorpus corpus = Corpus(i);
+    const PlainCorpus corpus = PackingCorpus(i);
     const auto documents = DocumentsOf(SetOf(corpus));
     const std::vector<int32_t> stream = PlainStream(PlainRankGroups(corpus, kTestBos, 0, 1));
     ASSERT_EQ(documents->tokens(), static_cast<int64_t>(stream.size()));
@@ -87,7 +87,7 @@ TEST(RankDocuments, SaysWhenARankGetsNothing) {
 TEST(BestFitRows, EqualsThePlainScan) {
   for (uint64_t i = 0; i < 60; ++i) {
     Philox random(i, 2);
-    const PlainCorpus corpus = Corpus(i);
+    const PlainCorpus corpus = PackingCorpus(i);
     const int world = corpus[0].size() > 1 ? 2 : 1;
     const int rank = static_cast<int>(random.NextBelow(static_cast<uint64_t>(world)));
     const int64_t context = static_cast<int64_t>(1 + random.NextBelow(50));
@@ -123,7 +123,7 @@ TEST(BestFitRows, CropsTheShortestWhenNothingFitsAndDropsItsRest) {
 
 TEST(BestFitRows, EveryRowIsFullAndOpensWithBos) {
   for (uint64_t i = 0; i < 20; ++i) {
-    const auto rows = MakeBestFitRows(DocumentsOf(SetOf(Corpus(i))), {30, 10, 4, false});
+    const auto rows = MakeBestFitRows(DocumentsOf(SetOf(PackingCorpus(i))), {30, 10, 4, false});
     for (int row = 0; row < 50; ++row) {
       const std::vector<int32_t> tokens = NextRow(rows.get(), 30);
       ASSERT_EQ(tokens.size(), 31u);
@@ -134,7 +134,7 @@ TEST(BestFitRows, EveryRowIsFullAndOpensWithBos) {
 
 TEST(BestFitRows, OncePlacesEveryDocumentExactlyOnce) {
   for (uint64_t i = 0; i < 20; ++i) {
-    const auto documents = DocumentsOf(SetOf(Corpus(i)));
+    const auto documents = DocumentsOf(SetOf(PackingCorpus(i)));
     const auto rows = MakeBestFitRows(documents, {30, 10, 4, true});
     std::vector<int64_t> placed;
     RowPlan plan;
@@ -149,7 +149,7 @@ TEST(BestFitRows, OncePlacesEveryDocumentExactlyOnce) {
 
 TEST(StreamRows, CoversTheRepeatedStreamInOrder) {
   for (uint64_t i = 0; i < 20; ++i) {
-    const PlainCorpus corpus = Corpus(i);
+    const PlainCorpus corpus = PackingCorpus(i);
     const std::vector<int32_t> stream = PlainStream(PlainRankGroups(corpus, kTestBos, 0, 1));
     const int64_t context = static_cast<int64_t>(1 + i * 7 % 40);
     const auto rows = StreamOf(DocumentsOf(SetOf(corpus)), {context, 1, false});
@@ -204,7 +204,7 @@ TEST(StreamRows, EveryStreamGetsADocumentHoweverUnequalTheyAre) {
 
 TEST(StreamRows, PartsOfAllStreamsCoverTheCorpusOnceAndInOrder) {
   for (uint64_t i = 0; i < 20; ++i) {
-    PlainCorpus corpus = Corpus(i);
+    PlainCorpus corpus = PackingCorpus(i);
     int32_t number = 100;  // each document becomes copies of its number, none of them BOS
     for (PlainFile& file : corpus) {
       for (PlainGroup& group : file) {
@@ -230,7 +230,7 @@ TEST(StreamRows, PartsOfAllStreamsCoverTheCorpusOnceAndInOrder) {
 }
 
 TEST(RowSource, StatesThatCannotBeAreRefused) {
-  const auto documents = DocumentsOf(SetOf(Corpus(7)));
+  const auto documents = DocumentsOf(SetOf(PackingCorpus(7)));
   const auto best_fit = MakeBestFitRows(documents, {30, 10, 4, false});
   const nlohmann::json good = best_fit->SaveState();
   for (const char* key : {"next", "epoch", "buffer"}) {

@@ -14,7 +14,7 @@ using parquet::PageHeader;
 using parquet::PageType;
 using parquet::Repetition;
 
-constexpr std::string_view kMagic = "PAR1";
+constexpr std::string_view kParquetMagic = "PAR1";
 constexpr std::string_view kEncryptedMagic = "PARE";
 constexpr size_t kTailBytes = 8;                   // footer length and magic
 constexpr size_t kMaxPageHeaderBytes = 16u << 20;  // statistics may quote whole texts
@@ -36,18 +36,18 @@ Result<std::string_view> FooterOf(const MappedFile& file) {
   if (bytes.ends_with(kEncryptedMagic)) {
     return Error(Code::kUnsupported, "{}: the file is encrypted; decrypt it first", file.path());
   }
-  if (!bytes.starts_with(kMagic)) {
+  if (!bytes.starts_with(kParquetMagic)) {
     return Error(Code::kCorrupt, "{}: does not begin with PAR1, so it is not a Parquet file",
                  file.path());
   }
-  if (bytes.size() < kMagic.size() + kTailBytes || !bytes.ends_with(kMagic)) {
+  if (bytes.size() < kParquetMagic.size() + kTailBytes || !bytes.ends_with(kParquetMagic)) {
     return Error(Code::kCorrupt,
                  "{}: does not end with PAR1, so it was cut off after {} bytes; fetch it again",
                  file.path(), bytes.size());
   }
   const size_t tail = bytes.size() - kTailBytes;
   const size_t length = LoadU32(bytes.substr(tail));
-  if (length > tail - kMagic.size()) {
+  if (length > tail - kParquetMagic.size()) {
     return Error(Code::kCorrupt, "{}: states a footer of {} bytes in a file of {}; {}", file.path(),
                  length, bytes.size(), kAdvice);
   }
@@ -115,7 +115,7 @@ Status ParquetFile::TakeGroups(parquet::FileMetadata metadata, uint64_t data_end
                               ? std::min(chunk.dictionary_offset, chunk.data_offset)
                               : chunk.data_offset;
     const bool inside =
-        start >= static_cast<int64_t>(kMagic.size()) && chunk.compressed_bytes >= 0 &&
+        start >= static_cast<int64_t>(kParquetMagic.size()) && chunk.compressed_bytes >= 0 &&
         static_cast<uint64_t>(start) <= data_end &&
         static_cast<uint64_t>(chunk.compressed_bytes) <= data_end - static_cast<uint64_t>(start);
     if (!inside) {

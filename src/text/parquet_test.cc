@@ -60,7 +60,7 @@ Texts MakeTexts(size_t n, bool nulls, uint64_t seed = 1) {
 }
 
 // Every value of the file; at most `most` of them.
-Result<Texts> ReadAll(const std::string& path, size_t most = SIZE_MAX) {
+Result<Texts> ReadTexts(const std::string& path, size_t most = SIZE_MAX) {
   WT_ASSIGN_OR_RETURN(const ParquetFile file, ParquetFile::Open(path));
   Texts texts;
   for (int g = 0; g < file.row_groups(); ++g) {
@@ -95,7 +95,7 @@ TEST(ParquetTest, EveryLayoutGivesTheTextsBack) {
   for (TestParquetOptions o : AllLayouts()) {
     o.group_rows = 300, o.page_rows = 70;
     const Texts texts = MakeTexts(1000, o.optional);
-    const auto read = ReadAll(Save("layout.parquet", TestParquetWriter(o).Write(texts)));
+    const auto read = ReadTexts(Save("layout.parquet", TestParquetWriter(o).Write(texts)));
     ASSERT_TRUE(read.ok()) << read.status().message();
     ASSERT_EQ(*read, texts) << "codec " << o.codec << " v2 " << o.v2 << " dictionary "
                             << o.dictionary << " delta " << o.delta_lengths;
@@ -123,8 +123,8 @@ TEST(ParquetTest, AllNullsAndNoRows) {
   for (TestParquetOptions o : AllLayouts()) {
     if (!o.optional) continue;
     const Texts nulls(10, std::nullopt);
-    EXPECT_EQ(*ReadAll(Save("nulls.parquet", TestParquetWriter(o).Write(nulls))), nulls);
-    EXPECT_EQ(ReadAll(Save("none.parquet", TestParquetWriter(o).Write({})))->size(), 0u);
+    EXPECT_EQ(*ReadTexts(Save("nulls.parquet", TestParquetWriter(o).Write(nulls))), nulls);
+    EXPECT_EQ(ReadTexts(Save("none.parquet", TestParquetWriter(o).Write({})))->size(), 0u);
   }
 }
 
@@ -132,7 +132,7 @@ TEST(ParquetTest, OneWordDictionaryHasNoIndexBits) {
   TestParquetOptions o;
   o.dictionary = true;
   const Texts texts(50, "same");
-  EXPECT_EQ(*ReadAll(Save("one_word.parquet", TestParquetWriter(o).Write(texts))), texts);
+  EXPECT_EQ(*ReadTexts(Save("one_word.parquet", TestParquetWriter(o).Write(texts))), texts);
 }
 
 TEST(ParquetTest, MissingColumnListsWhatThereIs) {
@@ -167,7 +167,7 @@ TEST(ParquetTest, DamagedPageNamesFileGroupAndPage) {
   o.codec = 6, o.crc = true;
   std::string bytes = TestParquetWriter(o).Write(MakeTexts(500, true));
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
-  const auto read = ReadAll(Save("damaged.parquet", bytes));
+  const auto read = ReadTexts(Save("damaged.parquet", bytes));
   EXPECT_EQ(read.status().code(), Code::kCorrupt);
   EXPECT_THAT(read.status().message(),
               AllOf(HasSubstr("damaged.parquet"), HasSubstr("row group 0, page 2"),
@@ -177,7 +177,7 @@ TEST(ParquetTest, DamagedPageNamesFileGroupAndPage) {
 TEST(ParquetTest, UnknownCodecIsNamed) {
   TestParquetOptions o;
   o.codec = 4;
-  const auto read = ReadAll(Save("brotli.parquet", TestParquetWriter(o).Write({"x"})));
+  const auto read = ReadTexts(Save("brotli.parquet", TestParquetWriter(o).Write({"x"})));
   EXPECT_EQ(read.status().code(), Code::kUnsupported);
   EXPECT_THAT(read.status().message(), HasSubstr("BROTLI"));
 }
@@ -191,7 +191,7 @@ TEST(ParquetTest, FalseClaimsOfTheFooterAreFound) {
   for (size_t at = footer; at < whole.size() - 8; ++at) {
     std::string bytes = whole;
     bytes[at] = static_cast<char>(bytes[at] + 1);
-    refused += !ReadAll(MemoryFile(bytes).path(), 100).ok();
+    refused += !ReadTexts(MemoryFile(bytes).path(), 100).ok();
   }
   EXPECT_GT(refused, 40);
 }
@@ -221,7 +221,7 @@ TEST(ParquetTest, DamageNeverCrashesAndNeverInventsRows) {
       if (bytes.empty()) bytes.assign(1, 'P');
     }
     const MemoryFile file(bytes);
-    const auto read = ReadAll(file.path(), 10000);
+    const auto read = ReadTexts(file.path(), 10000);
     if (read.ok()) {
       EXPECT_LE(read->size(), 10000u);
     } else {
@@ -237,7 +237,7 @@ TEST(ParquetTest, EveryTruncationIsRefused) {
   o.codec = 1, o.dictionary = true;
   const std::string whole = TestParquetWriter(o).Write(MakeTexts(40, true));
   for (size_t n = 0; n < whole.size(); ++n)
-    ASSERT_FALSE(ReadAll(MemoryFile(whole.substr(0, n)).path()).ok()) << n;
+    ASSERT_FALSE(ReadTexts(MemoryFile(whole.substr(0, n)).path()).ok()) << n;
 }
 
 TEST(RunDecoderTest, PackedAndRepeatedRuns) {

@@ -14,8 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "token files are little-endian");
 
-constexpr char kMagic[8] = {'W', 'T', 'T', 'O', 'K', 'E', 'N', 'S'};
-constexpr uint32_t kVersion = 1;
+constexpr char kTokenFileMagic[8] = {'W', 'T', 'T', 'O', 'K', 'E', 'N', 'S'};
+constexpr uint32_t kTokenFileVersion = 1;
 constexpr size_t kHashDigits = 64;
 constexpr size_t kFlushBytes = 1 << 20;
 
@@ -69,17 +69,17 @@ Status Corrupt(const std::string& path, std::string_view what) {
 
 // Is this a header this version can read, of a file of this size?
 Status CheckHeader(const Header& h, uint64_t size, const std::string& path) {
-  if (std::memcmp(h.magic, kMagic, sizeof kMagic) != 0) {
+  if (std::memcmp(h.magic, kTokenFileMagic, sizeof kTokenFileMagic) != 0) {
     return Error(Code::kCorrupt,
                  "{}: not a token file; expected one written by the tokenise step, which begins "
                  "with \"WTTOKENS\"",
                  path);
   }
-  if (h.version != kVersion) {
+  if (h.version != kTokenFileVersion) {
     return Error(Code::kUnsupported,
                  "{}: token file of version {}; expected version {}; tokenise the text again with "
                  "this program",
-                 path, h.version, kVersion);
+                 path, h.version, kTokenFileVersion);
   }
   if (h.header_crc != Crc(BytesBeforeCrc(h))) return Corrupt(path, "damaged header");
   const uint64_t expected_width = h.vocab_size > 65536 ? 4 : 2;
@@ -175,8 +175,8 @@ Status TokenFileWriter::Finish() {
   WT_RETURN_IF_ERROR(file_.Append(groups));
 
   Header h = {};
-  std::memcpy(h.magic, kMagic, sizeof kMagic);
-  h.version = kVersion;
+  std::memcpy(h.magic, kTokenFileMagic, sizeof kTokenFileMagic);
+  h.version = kTokenFileVersion;
   h.token_bytes = static_cast<uint32_t>(token_bytes_);
   h.vocab_size = static_cast<uint64_t>(info_.vocab_size);
   h.documents = document_starts_.size() - 1;

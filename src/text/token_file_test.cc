@@ -39,7 +39,7 @@ std::string ValidBytes(int64_t vocab = kTestVocab) {
 }
 
 // Makes the header's checksum right again after a field was changed on purpose.
-std::string Resealed(std::string bytes) {
+std::string WithHeaderHash(std::string bytes) {
   const uint32_t crc =
       static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), 188));
   std::memcpy(bytes.data() + 188, &crc, 4);
@@ -157,7 +157,8 @@ TEST(TokenFile, BoundsCountsThatWouldWrapAround) {
     for (const uint64_t value : {uint64_t{0}, uint64_t{1} << 31, uint64_t{1} << 61,
                                  uint64_t{1} << 63, ~uint64_t{0}, ~uint64_t{0} / 2}) {
       if (offset == 48 && value <= uint64_t{1} << 62) continue;  // raw bytes may be anything sane
-      EXPECT_EQ(OpenBytes(Resealed(With(bytes, offset, value))).status().code(), Code::kCorrupt)
+      EXPECT_EQ(OpenBytes(WithHeaderHash(With(bytes, offset, value))).status().code(),
+                Code::kCorrupt)
           << offset << " " << value;
     }
   }
@@ -178,7 +179,7 @@ TEST(TokenFile, RefusesIndexesThatDoNotAscendEvenWithRightChecksums) {
     std::string mutated = With(bytes, index + 8 * entry, value);
     const auto* data = reinterpret_cast<const Bytef*>(mutated.data() + index);
     mutated = With(mutated, 124, static_cast<uint32_t>(crc32_z(0, data, 8 * 11)));
-    EXPECT_THAT(OpenBytes(Resealed(mutated)).status().message(), HasSubstr("does not ascend"))
+    EXPECT_THAT(OpenBytes(WithHeaderHash(mutated)).status().message(), HasSubstr("does not ascend"))
         << entry << " " << value;
   }
 }

@@ -8,8 +8,8 @@
 namespace wt::text {
 namespace {
 
-constexpr std::string_view kMagic = "windtunnel-tokenizer ";
-constexpr std::string_view kVersion = "1";
+constexpr std::string_view kTokenizerMagic = "windtunnel-tokenizer ";
+constexpr std::string_view kTokenizerVersion = "1";
 constexpr size_t kMaxMerges = size_t{1} << 22;
 
 std::string Hex(std::string_view bytes) {
@@ -40,9 +40,9 @@ bool ParseHex(std::string_view hex, std::string* bytes) {
 std::string_view RuleName(MergeRule rule) { return rule == MergeRule::kByRank ? "rank" : "list"; }
 
 // Takes the file apart line by line.
-class LineReader {
+class TextLines {
  public:
-  explicit LineReader(std::string_view text) : rest_(text) {}
+  explicit TextLines(std::string_view text) : rest_(text) {}
 
   Result<std::string_view> Line() {
     const size_t end = rest_.find('\n');
@@ -102,22 +102,23 @@ class LineReader {
 };
 
 Status CheckMagic(std::string_view text) {
-  if (text.substr(0, kMagic.size()) != kMagic) {
+  if (text.substr(0, kTokenizerMagic.size()) != kTokenizerMagic) {
     const bool json = !text.empty() && text[0] == '{';
-    return Error(Code::kCorrupt, "not a tokenizer file: it does not start with \"{}\"{}", kMagic,
-                 json ? "; import a tokenizer.json instead of loading it" : "");
+    return Error(Code::kCorrupt, "not a tokenizer file: it does not start with \"{}\"{}",
+                 kTokenizerMagic, json ? "; import a tokenizer.json instead of loading it" : "");
   }
   const size_t line_end = text.find('\n');
   if (line_end == text.npos) return Error(Code::kCorrupt, "line 1: the file is truncated");
-  const std::string_view version = text.substr(kMagic.size(), line_end - kMagic.size());
-  if (version != kVersion) {
+  const std::string_view version =
+      text.substr(kTokenizerMagic.size(), line_end - kTokenizerMagic.size());
+  if (version != kTokenizerVersion) {
     return Error(Code::kUnsupported, "tokenizer file version \"{}\"; this build reads version {}",
-                 version.substr(0, 20), kVersion);
+                 version.substr(0, 20), kTokenizerVersion);
   }
   return {};
 }
 
-Status ParseHead(LineReader* in, TokenizerSpec* spec) {
+Status ParseHead(TextLines* in, TokenizerSpec* spec) {
   WT_RETURN_IF_ERROR(in->Line().status());  // CheckMagic has read it
   WT_ASSIGN_OR_RETURN(const std::string_view pattern_text, in->Value("pattern"));
   WT_ASSIGN_OR_RETURN(const SplitPattern* pattern, SplitPatternByText(pattern_text));
@@ -132,7 +133,7 @@ Status ParseHead(LineReader* in, TokenizerSpec* spec) {
   return {};
 }
 
-Status ParseToken(LineReader* in, TokenizerSpec* spec) {
+Status ParseToken(TextLines* in, TokenizerSpec* spec) {
   WT_ASSIGN_OR_RETURN(const std::string_view line, in->Line());
   const std::string_view kind = line.substr(0, 2);
   std::string token;
@@ -152,9 +153,9 @@ std::string SerializeTokenizer(const TokenizerSpec& spec) {
   const auto pattern = SplitPatternByName(spec.pattern);
   WT_CHECK(pattern.ok(), "{}", pattern.status().message());
   std::string out =
-      fmt::format("{}{}\npattern {}\nmerge {}\nwhole_piece_first {}\nbos {}\nvocab {}\n", kMagic,
-                  kVersion, (*pattern)->text, RuleName(spec.rule), spec.whole_piece_first ? 1 : 0,
-                  spec.bos, spec.tokens.size());
+      fmt::format("{}{}\npattern {}\nmerge {}\nwhole_piece_first {}\nbos {}\nvocab {}\n",
+                  kTokenizerMagic, kTokenizerVersion, (*pattern)->text, RuleName(spec.rule),
+                  spec.whole_piece_first ? 1 : 0, spec.bos, spec.tokens.size());
   for (size_t id = 0; id < spec.tokens.size(); ++id)
     out += spec.special[id] ? "s " + spec.tokens[id] + "\n" : "b " + Hex(spec.tokens[id]) + "\n";
   out += fmt::format("merges {}\n", spec.merges.size());
@@ -164,7 +165,7 @@ std::string SerializeTokenizer(const TokenizerSpec& spec) {
 
 Result<TokenizerSpec> ParseTokenizer(std::string_view text) {
   WT_RETURN_IF_ERROR(CheckMagic(text));
-  LineReader in(text);
+  TextLines in(text);
   TokenizerSpec spec;
   WT_RETURN_IF_ERROR(ParseHead(&in, &spec));
   WT_ASSIGN_OR_RETURN(const int64_t vocab, in.Number("vocab", 256, kMaxVocabSize));

@@ -11,18 +11,18 @@ namespace {
 
 using testing::HasSubstr;
 
-const Tokenizer& Small() {
+const Tokenizer& SmallSaved() {
   static const Tokenizer tokenizer = SmallTokenizer();
   return tokenizer;
 }
 
 const std::string& SmallFile() {
-  static const std::string text = SerializeTokenizer(Small().spec());
+  static const std::string text = SerializeTokenizer(SmallSaved().spec());
   return text;
 }
 
 // With the checksum that belongs to the changed contents, to reach the checks behind it.
-std::string Resealed(std::string text) {
+std::string WithHash(std::string text) {
   const size_t line = text.rfind("\nsha256 ");
   if (line == std::string::npos) return text;
   text.resize(line + 1);
@@ -42,19 +42,19 @@ Status Check(const std::string& text) {
 
 TEST(TokenizerFile, SaveAndLoadGiveTheSameTokenizer) {
   const std::string path = testing::TempDir() + "/tokenizer_file_test.wtok";
-  ASSERT_TRUE(Small().Save(path).ok());
+  ASSERT_TRUE(SmallSaved().Save(path).ok());
   const auto loaded = Tokenizer::Load(path);
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-  EXPECT_EQ(loaded->hash(), Small().hash());
+  EXPECT_EQ(loaded->hash(), SmallSaved().hash());
   EXPECT_EQ(loaded->hash(), *Sha256OfFile(path));
-  EXPECT_EQ(loaded->bos(), Small().bos());
-  EXPECT_EQ(loaded->token_bytes(), Small().token_bytes());
+  EXPECT_EQ(loaded->bos(), SmallSaved().bos());
+  EXPECT_EQ(loaded->token_bytes(), SmallSaved().token_bytes());
   const std::string text = RandomText(1, 200);
-  EXPECT_EQ(loaded->Encode(text), Small().Encode(text));
+  EXPECT_EQ(loaded->Encode(text), SmallSaved().Encode(text));
 }
 
 TEST(TokenizerFile, ListedMergesAreKept) {
-  TokenizerSpec spec = Small().spec();
+  TokenizerSpec spec = SmallSaved().spec();
   spec.rule = MergeRule::kByList;
   spec.whole_piece_first = false;
   spec.merges = {{'t', 'h'}};
@@ -89,7 +89,7 @@ TEST(TokenizerFile, TruncationAtEveryLineAndInsideLinesIsCorrupt) {
 
 TEST(TokenizerFile, EachKindOfDamageHasItsMessage) {
   const auto message = [](std::string_view from, std::string_view to) {
-    return Check(Resealed(Replaced(SmallFile(), from, to))).message();
+    return Check(WithHash(Replaced(SmallFile(), from, to))).message();
   };
   EXPECT_THAT(message("windtunnel", "windtunne1"), HasSubstr("not a tokenizer file"));
   EXPECT_THAT(message("tokenizer 1\n", "tokenizer 2\n"), HasSubstr("version \"2\""));
@@ -133,7 +133,7 @@ TEST(TokenizerFile, RandomMutationsNeverCrash) {
       if (kind == 2) text.insert(at, text.substr(random.NextBelow(text.size()), 20));
       if (kind == 3) text[at] = static_cast<char>('0' + random.NextBelow(10));
     }
-    Result<TokenizerSpec> spec = ParseTokenizer(random.NextBelow(4) == 0 ? text : Resealed(text));
+    Result<TokenizerSpec> spec = ParseTokenizer(random.NextBelow(4) == 0 ? text : WithHash(text));
     if (!spec.ok()) continue;
     const auto made = Tokenizer::Create(std::move(*spec));
     if (!made.ok()) continue;

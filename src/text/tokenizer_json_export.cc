@@ -9,28 +9,28 @@
 namespace wt::text {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json ByteLevel(bool use_regex) {
+OrderedJson ByteLevel(bool use_regex) {
   return {{"type", "ByteLevel"},
           {"add_prefix_space", false},
           {"trim_offsets", true},
           {"use_regex", use_regex}};
 }
 
-Json PreTokenizer(const std::string& pattern_name) {
+OrderedJson PreTokenizer(const std::string& pattern_name) {
   if (pattern_name == "gpt2") return ByteLevel(true);
   const auto pattern = SplitPatternByName(pattern_name);
   WT_CHECK(pattern.ok(), "{}", pattern.status().message());
-  const Json split = {{"type", "Split"},
-                      {"pattern", {{"Regex", (*pattern)->text}}},
-                      {"behavior", "Isolated"},
-                      {"invert", false}};
-  return {{"type", "Sequence"}, {"pretokenizers", Json::array({split, ByteLevel(false)})}};
+  const OrderedJson split = {{"type", "Split"},
+                             {"pattern", {{"Regex", (*pattern)->text}}},
+                             {"behavior", "Isolated"},
+                             {"invert", false}};
+  return {{"type", "Sequence"}, {"pretokenizers", OrderedJson::array({split, ByteLevel(false)})}};
 }
 
-Json AddedTokens(const TokenizerSpec& spec) {
-  Json added = Json::array();
+OrderedJson AddedTokens(const TokenizerSpec& spec) {
+  OrderedJson added = OrderedJson::array();
   for (size_t id = 0; id < spec.tokens.size(); ++id) {
     if (!spec.special[id]) continue;
     added.push_back({{"id", id},
@@ -60,7 +60,7 @@ std::vector<MergePair> MergesOf(const Tokenizer& tokenizer) {
   return merges;
 }
 
-Json Model(const Tokenizer& tokenizer) {
+OrderedJson Model(const Tokenizer& tokenizer) {
   const TokenizerSpec& spec = tokenizer.spec();
   std::vector<std::string> written(spec.tokens.size());
   std::map<std::string, size_t> vocab;
@@ -69,9 +69,9 @@ Json Model(const Tokenizer& tokenizer) {
     written[id] = BytesToAlphabet(spec.tokens[id]);
     vocab[written[id]] = id;
   }
-  Json merges = Json::array();
+  OrderedJson merges = OrderedJson::array();
   for (const MergePair& m : MergesOf(tokenizer))
-    merges.push_back(Json::array({written[m.left], written[m.right]}));
+    merges.push_back(OrderedJson::array({written[m.left], written[m.right]}));
   return {{"type", "BPE"},
           {"dropout", nullptr},
           {"unk_token", nullptr},
@@ -88,13 +88,13 @@ Json Model(const Tokenizer& tokenizer) {
 
 Result<std::string> FormatTokenizerJson(const Tokenizer& tokenizer) {
   WT_RETURN_IF_ERROR(CheckJsonPattern(tokenizer.spec().pattern));
-  const Json root = {
+  const OrderedJson root = {
       {"version", "1.0"},          {"truncation", nullptr},
       {"padding", nullptr},        {"added_tokens", AddedTokens(tokenizer.spec())},
       {"normalizer", nullptr},     {"pre_tokenizer", PreTokenizer(tokenizer.spec().pattern)},
       {"post_processor", nullptr}, {"decoder", ByteLevel(true)},
       {"model", Model(tokenizer)}};
-  return root.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return root.dump(1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 Status ExportTokenizerJson(const Tokenizer& tokenizer, const std::string& path) {

@@ -38,7 +38,7 @@ Json Gpt2Like() {
            {{"vocab", vocab}, {"merges", {"Ġ t", "h e", "Ġt he", "t h"}}, {"dropout", nullptr}}}};
 }
 
-std::string ErrorOf(const Json& json, const JsonImportOptions& options = {}) {
+std::string JsonError(const Json& json, const JsonImportOptions& options = {}) {
   return ParseTokenizerJson(json.dump(), options).status().message();
 }
 
@@ -112,7 +112,7 @@ TEST(TokenizerJson, BosIsChosenByName) {
   Json json = Gpt2Like();
   json["added_tokens"].push_back({{"id", 261}, {"content", "<|x|>"}, {"special", true}});
   EXPECT_EQ(ParseTokenizerJson(json.dump(), {.bos = "<|x|>"})->bos(), 261);
-  EXPECT_THAT(ErrorOf(json, {.bos = "<|y|>"}), HasSubstr("\"<|y|>\" is not among"));
+  EXPECT_THAT(JsonError(json, {.bos = "<|y|>"}), HasSubstr("\"<|y|>\" is not among"));
 }
 
 // Each change would alter ids; the message names its field.
@@ -120,7 +120,7 @@ TEST(TokenizerJson, RefusesWhatItCannotReproduce) {
   const auto error = [](const char* pointer, const Json& value) {
     Json json = Gpt2Like();
     json[Json::json_pointer(pointer)] = value;
-    return ErrorOf(json);
+    return JsonError(json);
   };
   EXPECT_THAT(error("/model/type", "WordPiece"), HasSubstr("\"model.type\" is \"WordPiece\""));
   EXPECT_THAT(error("/model/dropout", 0.1), HasSubstr("\"model.dropout\""));
@@ -140,7 +140,7 @@ TEST(TokenizerJson, RefusesSplitsItCannotReproduce) {
   const auto error = [](const char* pointer, const Json& value) {
     Json json = Json::parse(*FormatTokenizerJson(SmallTokenizer()));
     json["pre_tokenizer"]["pretokenizers"][0][Json::json_pointer(pointer)] = value;
-    return ErrorOf(json);
+    return JsonError(json);
   };
   EXPECT_THAT(error("/behavior", "Removed"), HasSubstr("pretokenizers[0].behavior"));
   EXPECT_THAT(error("/invert", true), HasSubstr("pretokenizers[0].invert"));
@@ -157,18 +157,18 @@ TEST(TokenizerJson, RefusesThePatternTheTwoEnginesReadDifferently) {
   Json json = Json::parse(*FormatTokenizerJson(SmallTokenizer()));
   json["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] =
       std::string((*SplitPatternByName(spec.pattern))->text);
-  EXPECT_THAT(ErrorOf(json), HasSubstr("pretokenizers[0]: pattern cl100k-possessive"));
+  EXPECT_THAT(JsonError(json), HasSubstr("pretokenizers[0]: pattern cl100k-possessive"));
 }
 
 TEST(TokenizerJson, RefusesBrokenFiles) {
   const auto error = [](const char* pointer, const Json& value) {
     Json json = Gpt2Like();
     json[Json::json_pointer(pointer)] = value;
-    return ErrorOf(json);
+    return JsonError(json);
   };
   EXPECT_THAT(ParseTokenizerJson("{\"model\":").status().message(), HasSubstr("not a JSON object"));
-  EXPECT_THAT(ErrorOf(Json::array()), HasSubstr("not a JSON object"));
-  EXPECT_THAT(ErrorOf(Json::object()), HasSubstr("pre_tokenizer"));
+  EXPECT_THAT(JsonError(Json::array()), HasSubstr("not a JSON object"));
+  EXPECT_THAT(JsonError(Json::object()), HasSubstr("pre_tokenizer"));
   EXPECT_THAT(error("/model/vocab/th", "x"), HasSubstr("\"th\" has no integer id"));
   EXPECT_THAT(error("/model/vocab/th", -1), HasSubstr("id -1"));
   EXPECT_THAT(error("/model/vocab/th", 258), HasSubstr("id 258 is given twice"));

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 std::string SmallRanks() { return *FormatTiktoken(SmallTokenizer()); }
 
-std::string ErrorOf(const std::string& ranks) {
+std::string TiktokenError(const std::string& ranks) {
   return ParseTiktoken(ranks, {}).status().message();
 }
 
@@ -57,17 +57,18 @@ TEST(Tiktoken, RanksDecideNotTheOrderOfBytes) {
 }
 
 TEST(Tiktoken, BrokenFilesAreRefusedByLine) {
-  EXPECT_THAT(ErrorOf(""), HasSubstr("no token"));
-  EXPECT_THAT(ErrorOf("AA== 0\nAQ== \n"), HasSubstr("line 2: given \"AQ== \""));
-  EXPECT_THAT(ErrorOf("AA==\n"), HasSubstr("line 1"));
-  EXPECT_THAT(ErrorOf("A=== 0\n"), HasSubstr("line 1"));
-  EXPECT_THAT(ErrorOf("A 0\n"), HasSubstr("line 1"));
-  EXPECT_THAT(ErrorOf("AA== 0x\n"), HasSubstr("line 1"));
-  EXPECT_THAT(ErrorOf("AA== -1\n"), HasSubstr("rank -1"));
-  EXPECT_THAT(ErrorOf("AA== 99999999\n"), HasSubstr("rank 99999999"));
-  EXPECT_THAT(ErrorOf("AA== 0\nAQ== 0\n"), HasSubstr("line 2: rank 0 stands on an earlier line"));
-  EXPECT_THAT(ErrorOf("AA== 0\nAQ== 2\n"), HasSubstr("rank 1 is missing"));
-  EXPECT_THAT(ErrorOf(SmallRanks() + "QQ== 396\n"), HasSubstr("duplicate token"));
+  EXPECT_THAT(TiktokenError(""), HasSubstr("no token"));
+  EXPECT_THAT(TiktokenError("AA== 0\nAQ== \n"), HasSubstr("line 2: given \"AQ== \""));
+  EXPECT_THAT(TiktokenError("AA==\n"), HasSubstr("line 1"));
+  EXPECT_THAT(TiktokenError("A=== 0\n"), HasSubstr("line 1"));
+  EXPECT_THAT(TiktokenError("A 0\n"), HasSubstr("line 1"));
+  EXPECT_THAT(TiktokenError("AA== 0x\n"), HasSubstr("line 1"));
+  EXPECT_THAT(TiktokenError("AA== -1\n"), HasSubstr("rank -1"));
+  EXPECT_THAT(TiktokenError("AA== 99999999\n"), HasSubstr("rank 99999999"));
+  EXPECT_THAT(TiktokenError("AA== 0\nAQ== 0\n"),
+              HasSubstr("line 2: rank 0 stands on an earlier line"));
+  EXPECT_THAT(TiktokenError("AA== 0\nAQ== 2\n"), HasSubstr("rank 1 is missing"));
+  EXPECT_THAT(TiktokenError(SmallRanks() + "QQ== 396\n"), HasSubstr("duplicate token"));
 }
 
 TEST(Tiktoken, ExportRefusesWhatTheFormatCannotSay) {

@@ -3,6 +3,7 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -104,7 +105,7 @@ const InstrDef kTensorCopy = {
     .default_engine = Engine::kUnknown,
     .check = CheckTensorCopy,
     .execute = ExecuteTensorCopy,
-    .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
+    .cost = cost::TensorCopy,
 };
 
 const InstrDef kMemset = {
@@ -115,7 +116,7 @@ const InstrDef kMemset = {
     .default_engine = Engine::kUnknown,
     .check = CheckMemset,
     .execute = ExecuteMemset,
-    .cost_rule = "memset by element type",
+    .cost = cost::Memset,
 };
 
 }  // namespace wt::chip::isa

@@ -1,6 +1,7 @@
 // dma_copy: any way between SBUF and HBM, with conversion, gather and scatter.
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/rows.h"
@@ -133,7 +134,7 @@ const InstrDef kDmaCopy = {
     .default_engine = Engine::kDma,
     .check = CheckDmaCopy,
     .execute = ExecuteDmaCopy,
-    .cost_rule = "dma by bytes, descriptor size and engines",
+    .cost = cost::DmaCopy,
 };
 
 }  // namespace wt::chip::isa

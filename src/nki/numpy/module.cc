@@ -6,6 +6,19 @@
 
 namespace wt::nki::numpy {
 
+// The 8-bit kinds as types of their own.
+template <uint8_t (*Encode)(float), float (*Decode)(uint8_t)>
+struct Float8 {
+  uint8_t bits = 0;
+  Float8() = default;
+  explicit Float8(float value) : bits(Encode(value)) {}
+  operator float() const { return Decode(bits); }
+};
+using F8E4M3 = Float8<EncodeF8E4M3, DecodeF8E4M3>;
+using F8E4M3FN = Float8<EncodeF8E4M3FN, DecodeF8E4M3FN>;
+using F8E5M2 = Float8<EncodeF8E5M2, DecodeF8E5M2>;
+using F8E8M0 = Float8<EncodeF8E8M0, DecodeF8E8M0>;
+
 #define WT_NAME(TYPE, NAME, LETTER, DOC)                                     \
   template <>                                                                \
   struct Naming<TYPE> {                                                      \
@@ -15,6 +28,13 @@ namespace wt::nki::numpy {
     static constexpr const char* kDoc = DOC;                                 \
   }
 WT_NAME(BF16, "bfloat16", 'E', "The high half of a float32: 8 exponent bits, 7 of mantissa.");
+WT_NAME(F8E4M3, "float8_e4m3", '7',
+        "8 bits: 4 of exponent, 3 of mantissa, infinities; at most 240.");
+WT_NAME(F8E4M3FN, "float8_e4m3fn", '4',
+        "8 bits: 4 of exponent, 3 of mantissa, no infinities; at most 448.");
+WT_NAME(F8E5M2, "float8_e5m2", '5',
+        "8 bits: 5 of exponent, 2 of mantissa, infinities; at most 57344.");
+WT_NAME(F8E8M0, "float8_e8m0fnu", 'W', "8 bits of exponent: a power of two, the scale of a block.");
 #undef WT_NAME
 
 namespace {
@@ -45,17 +65,22 @@ bool RegisterAll(PyObject* module, PyObject* numpy) {
          (RegisterName<Types>(numpy) && ...) && (AddToModule<Types>(module) && ...);
 }
 
+// What NumPy may convert by itself, as nothing is lost.
 bool RegisterSafe() {
-  for (int number : {NPY_BOOL, NPY_BYTE, NPY_UBYTE}) {
-    if (!RegisterSafeCastFrom<BF16>(number)) return false;
-  }
-  return RegisterSafeCasts<BF16>({});
+  const int bf16 = NumpyType<BF16>::number;
+  return RegisterSafeCasts<BF16>({}) && RegisterSafeCasts<F8E4M3>({NPY_HALF, bf16}) &&
+         RegisterSafeCasts<F8E4M3FN>({NPY_HALF, bf16}) &&
+         RegisterSafeCasts<F8E5M2>({NPY_HALF, bf16}) && RegisterSafeCasts<F8E8M0>({bf16}) &&
+         RegisterSafeCastFrom<BF16>(NPY_BOOL) && RegisterSafeCastFrom<BF16>(NPY_BYTE) &&
+         RegisterSafeCastFrom<BF16>(NPY_UBYTE) && RegisterSafeCastFrom<F8E4M3>(NPY_BOOL) &&
+         RegisterSafeCastFrom<F8E4M3FN>(NPY_BOOL) && RegisterSafeCastFrom<F8E5M2>(NPY_BOOL);
 }
 
 bool FillModule(PyObject* module) {
   PyObject* numpy = PyImport_ImportModule("numpy");
   if (numpy == nullptr) return false;
-  const bool ok = RegisterAll<BF16>(module, numpy) && RegisterSafe();
+  const bool ok =
+      RegisterAll<BF16, F8E4M3, F8E4M3FN, F8E5M2, F8E8M0>(module, numpy) && RegisterSafe();
   Py_DECREF(numpy);
   return ok;
 }

@@ -90,10 +90,10 @@ inline constexpr Row<UnaryFloat> kUnary[] = {
 inline constexpr Row<BinaryTest> kComparisons[] = {
     {"equal", [](float a, float b) { return a == b; }},
     {"not_equal", [](float a, float b) { return a != b; }},
-    {"less", [](float a, float b) { return a < b; }},
-    {"less_equal", [](float a, float b) { return a <= b; }},
-    {"greater", [](float a, float b) { return a > b; }},
-    {"greater_equal", [](float a, float b) { return a >= b; }},
+    {"less", [](float a, float b) { return std::isless(a, b); }},  // quiet on NaN
+    {"less_equal", [](float a, float b) { return std::islessequal(a, b); }},
+    {"greater", [](float a, float b) { return std::isgreater(a, b); }},
+    {"greater_equal", [](float a, float b) { return std::isgreaterequal(a, b); }},
     {"logical_and", [](float a, float b) { return a != 0 && b != 0; }},
     {"logical_or", [](float a, float b) { return a != 0 || b != 0; }},
     {"logical_xor", [](float a, float b) { return (a != 0) != (b != 0); }},

@@ -7,7 +7,6 @@
 namespace wt::nn::ops {
 namespace {
 
-int64_t Count(const RunContext& c) { return NumElements(c.input(0).shape); }
 tensor::Activation Kind(const OpCall& call) {
   return static_cast<tensor::Activation>(call.attrs().Int("kind"));
 }

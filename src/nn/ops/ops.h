@@ -22,5 +22,9 @@ extern const OpDef kGradientScale, kAdamW, kMuon, kEma, kBlend;
 
 // Shape rules that many ops share.
 InferResult SameAsInput0(const OpCall& call);
+inline InferResult InferNothing(const OpCall&) { return std::vector<ValueSpec>{}; }
+
+// Elements of the first operand.
+inline int64_t Count(const RunContext& c) { return NumElements(c.input(0).shape); }
 
 }  // namespace wt::nn::ops

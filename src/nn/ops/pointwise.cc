@@ -9,8 +9,6 @@
 namespace wt::nn::ops {
 namespace {
 
-int64_t Count(const RunContext& c) { return NumElements(c.input(0).shape); }
-
 bool SameShape(const OpCall& call, size_t a, size_t b) {
   return call.input(a).shape == call.input(b).shape;
 }
@@ -30,7 +28,6 @@ void GradCast(GradContext& c) {
 
 // --- zero
 
-InferResult InferNothing(const OpCall&) { return std::vector<ValueSpec>{}; }
 void RunZero(const RunContext& c) { tensor::ZeroFill(NumElements(c.output(0).shape), c.out(0)); }
 
 // --- add: y = a + b, in the dtype of a

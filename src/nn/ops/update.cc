@@ -11,7 +11,6 @@
 namespace wt::nn::ops {
 namespace {
 
-InferResult InferNothing(const OpCall&) { return std::vector<ValueSpec>{}; }
 float Hyper(const RunContext& c, size_t input, HyperIndex index) {
   return c.in_as<float>(input)[static_cast<size_t>(index)];
 }
@@ -99,7 +98,7 @@ void RunBlend(const RunContext& c) {
   tensor::Blend(NumElements(c.input(0).shape), *c.in_as<float>(1), c.out_as<float>(0),
                 c.in_as<float>(0), c.out_as<float>(0));
 }
-Work WorkNorm(const OpCall& call) {
+Work WorkGradientScale(const OpCall& call) {
   Work work = ElementwiseWork(call, 0);
   for (size_t i = 1; i < call.num_inputs(); ++i) {
     work.vector_flops += 2.0 * static_cast<double>(NumElements(call.input(i).shape));
@@ -119,7 +118,7 @@ const OpDef kGradientScale = {"gradient_scale",
                               InferGradientScale,
                               RunGradientScale,
                               nullptr,
-                              WorkNorm};
+                              WorkGradientScale};
 const OpDef kAdamW = {"adamw",  "AdamW update of one parameter", InferNothing, RunAdamW, nullptr,
                       WorkAdamW};
 const OpDef kMuon = {

@@ -1,0 +1,205 @@
+// Instructions of GpSimd that walk an affine expression, offset + partition * channel_multiplier +
+// sum of step * index: iota writes its values, affine_select compares them with zero.
+#include <cstdint>
+
+#include "chip/convert.h"
+#include "chip/cost_rules.h"
+#include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
+#include "chip/isa/rows.h"
+
+namespace wt::chip::isa {
+namespace {
+
+constexpr size_t kMaxPatternDims = 4;
+
+Status CheckPattern(const Instr& instr, int pattern, int dst) {
+  const std::span<const int64_t> ints = instr.ints_of(pattern);
+  if (ints.empty() || ints.size() % 2 != 0 || ints.size() > 2 * kMaxPatternDims) {
+    return KernelError(ErrorClass::kArgument,
+                       "{} has {} numbers; expected one to four pairs [step, size]",
+                       OperandName(instr, pattern), ints.size());
+  }
+  int64_t elements = 1;
+  for (size_t i = 1; i < ints.size(); i += 2) {
+    if (ints[i] < 1) {
+      return KernelError(ErrorClass::kArgument, "{} has a size of {}; expected at least 1",
+                         OperandName(instr, pattern), ints[i]);
+    }
+    elements *= ints[i];
+  }
+  if (elements == instr.operand(dst).free_elements()) return {};
+  return KernelError(ErrorClass::kShape,
+                     "{} makes {} values a partition, dst has {} elements; expected as many",
+                     OperandName(instr, pattern), elements, instr.operand(dst).free_elements());
+}
+
+// The values of partition 0 in 32-bit arithmetic that wraps; other partitions add their multiple.
+std::vector<uint32_t> FirstPartition(std::span<const int64_t> pattern, uint32_t offset) {
+  std::vector<uint32_t> values = {offset};
+  for (size_t i = 0; i < pattern.size(); i += 2) {
+    std::vector<uint32_t> outer = std::move(values);
+    values.clear();
+    values.reserve(outer.size() * static_cast<size_t>(pattern[i + 1]));
+    for (uint32_t base : outer) {
+      for (int64_t k = 0; k < pattern[i + 1]; ++k) {
+        values.push_back(base + static_cast<uint32_t>(pattern[i]) * static_cast<uint32_t>(k));
+      }
+    }
+  }
+  return values;
+}
+
+// iota ------------------------------------------------------------------------------------------
+
+constexpr Param kIotaParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"pattern", ParamKind::kPattern},
+    {"offset", ParamKind::kInt, "0"},
+    {"channel_multiplier", ParamKind::kInt, "0"},
+    kNameParam,
+};
+
+Status CheckIota(const Machine&, const Instr& instr) {
+  return CheckPattern(instr, iota::kPattern, iota::kDst);
+}
+
+bool Has32Bits(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32; }
+
+Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
+  const AccessPattern& dst = instr.operand(iota::kDst);
+  const std::vector<uint32_t> first = FirstPartition(
+      instr.ints_of(iota::kPattern), static_cast<uint32_t>(IntOf(instr, iota::kOffset)));
+  const auto step = static_cast<uint32_t>(IntOf(instr, iota::kChannelMultiplier));
+  const auto partitions = static_cast<size_t>(dst.partitions());
+  const size_t width = first.size();
+  if (Has32Bits(dst.dtype)) {
+    std::vector<uint32_t> values(partitions * width);
+    for (size_t p = 0; p < partitions; ++p) {
+      const uint32_t add = step * static_cast<uint32_t>(p);
+      for (size_t i = 0; i < width; ++i) values[p * width + i] = first[i] + add;
+    }
+    context.WriteBits(iota::kDst, values);
+    return {};
+  }
+  std::vector<float> values(partitions * width);
+  for (size_t p = 0; p < partitions; ++p) {
+    const uint32_t add = step * static_cast<uint32_t>(p);
+    for (size_t i = 0; i < width; ++i)
+      values[p * width + i] = static_cast<float>(static_cast<int32_t>(first[i] + add));
+  }
+  context.WriteFloats(iota::kDst, values);
+  return {};
+}
+
+// affine_select ---------------------------------------------------------------------------------
+
+constexpr Param kAffineSelectParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"pattern", ParamKind::kPattern},
+    {"channel_multiplier", ParamKind::kInt},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
+    {"on_false_value", ParamKind::kFloat},
+    {"cmp_op", ParamKind::kAluOp, "equal"},
+    {"offset", ParamKind::kInt, "0"},
+    kNameParam,
+};
+
+Status CheckAffineSelect(const Machine&, const Instr& instr) {
+  using namespace affine_select;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckOp(instr, kCmpOp,
+                             {AluOp::kEqual, AluOp::kNotEqual, AluOp::kLess, AluOp::kLessEqual,
+                              AluOp::kGreater, AluOp::kGreaterEqual}));
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrueTile, kDst));
+  return CheckPattern(instr, kPattern, kDst);
+}
+
+// Calls visit(index, predicate) for every element in order.
+template <class Compare, class Visit>
+void ForEachPredicate(const std::vector<uint32_t>& first, uint32_t step, size_t partitions,
+                      Compare compare, Visit visit) {
+  for (size_t p = 0; p < partitions; ++p) {
+    const uint32_t add = step * static_cast<uint32_t>(p);
+    for (size_t i = 0; i < first.size(); ++i)
+      visit(p * first.size() + i, compare(static_cast<int32_t>(first[i] + add)));
+  }
+}
+
+// values[i] = on_false wherever the predicate does not hold.
+template <class T>
+void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
+  using namespace affine_select;  // NOLINT
+  const std::vector<uint32_t> first =
+      FirstPartition(instr.ints_of(kPattern), static_cast<uint32_t>(IntOf(instr, kOffset)));
+  const auto step = static_cast<uint32_t>(IntOf(instr, kChannelMultiplier));
+  const auto partitions = static_cast<size_t>(instr.operand(kDst).partitions());
+  const auto run = [&](auto compare) {
+    ForEachPredicate(first, step, partitions, compare,
+                     [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
+  };
+  switch (EnumOf(instr, kCmpOp, AluOp::kEqual)) {
+    case AluOp::kEqual:
+      return run([](int32_t v) { return v == 0; });
+    case AluOp::kNotEqual:
+      return run([](int32_t v) { return v != 0; });
+    case AluOp::kLess:
+      return run([](int32_t v) { return v < 0; });
+    case AluOp::kLessEqual:
+      return run([](int32_t v) { return v <= 0; });
+    case AluOp::kGreater:
+      return run([](int32_t v) { return v > 0; });
+    default:
+      return run([](int32_t v) { return v >= 0; });
+  }
+}
+
+Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
+  using namespace affine_select;  // NOLINT
+  const DType from = instr.operand(kOnTrueTile).dtype;
+  const auto on_false = static_cast<float>(ArgOf(instr, kOnFalseValue).number());
+  // fp32 holds every other dtype exactly; 32-bit integers of one kind pass as they are.
+  if (Has32Bits(from) && from == instr.operand(kDst).dtype) {
+    uint32_t on_false_bits = 0;
+    StoreFloats(from, reinterpret_cast<std::byte*>(&on_false_bits), 1, 1, &on_false);
+    WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kOnTrueTile));
+    Fill(instr, &bits, on_false_bits);
+    context.WriteBits(kDst, bits);
+    return {};
+  }
+  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
+  Fill(instr, &values, on_false);
+  context.WriteFloats(kDst, values);
+  return {};
+}
+
+}  // namespace
+
+const InstrDef kIota = {
+    .name = "iota",
+    .summary =
+        "Writes offset + partition * channel_multiplier + the sum of step * index over a "
+        "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
+        "integer destinations get those bits, all others the value converted from fp32.",
+    .params = kIotaParams,
+    .engines = {Engine::kGpSimd},
+    .default_engine = Engine::kGpSimd,
+    .check = CheckIota,
+    .execute = ExecuteIota,
+    .cost = cost::Iota,
+};
+
+const InstrDef kAffineSelect = {
+    .name = "affine_select",
+    .summary =
+        "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
+        "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
+        "causal one without a mask tensor.",
+    .params = kAffineSelectParams,
+    .engines = {Engine::kGpSimd},
+    .default_engine = Engine::kGpSimd,
+    .check = CheckAffineSelect,
+    .execute = ExecuteAffineSelect,
+    .cost = cost::AffineSelect,
+};
+
+}  // namespace wt::chip::isa

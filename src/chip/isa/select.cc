@@ -1,0 +1,221 @@
+// Selections of the Vector engine with a row maximum on the side: range_select by position,
+// select_reduce by a predicate tile.
+#include <limits>
+
+#include "chip/cost_rules.h"
+#include "chip/execute.h"
+#include "chip/isa/accumulator.h"
+#include "chip/isa/operand_checks.h"
+#include "chip/isa/rows.h"
+
+namespace wt::chip::isa {
+namespace {
+
+constexpr float kFp32Min = -std::numeric_limits<float>::max();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Maxima of the rows on top of the accumulators, and reduce_res.
+Status ReduceMaximum(ExecuteContext& context, ReduceCmd command, const std::vector<float>& values,
+                     std::vector<float>* maxima, int result) {
+  const size_t width = values.size() / maxima->size();
+  if (command != ReduceCmd::kIdle) {
+    for (size_t p = 0; p < maxima->size(); ++p) {
+      float most = (*maxima)[p];
+      for (size_t i = 0; i < width; ++i) {
+        const float value = values[p * width + i];
+        most = value > most ? value : most;
+      }
+      (*maxima)[p] = most;
+    }
+  }
+  EndAccumulate(context, command, *maxima);
+  if (context.instr().has(result)) context.WriteFloats(result, *maxima);
+  return {};
+}
+
+// range_select ----------------------------------------------------------------------------------
+
+constexpr Param kRangeSelectParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kFloatTypes},
+    {"comp_op0", ParamKind::kAluOp},
+    {"comp_op1", ParamKind::kAluOp},
+    {"bound0", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, Types({DType::kF32})},
+    {"bound1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, Types({DType::kF32})},
+    {"reduce_cmd", ParamKind::kReduceCmd, "reset_reduce"},
+    {"reduce_res", ParamKind::kDst, "None", kInSbuf | kInPsum, kFloatTypes},
+    {"reduce_op", ParamKind::kAluOp, "maximum"},
+    {"range_start", ParamKind::kInt, "0"},
+    {"on_false_value", ParamKind::kFloat, "-3.4028234663852886e+38"},
+    kNameParam,
+};
+
+Status CheckRangeSelect(const Machine&, const Instr& instr) {
+  using namespace range_select;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrueTile, kDst));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, kBound0, kOnTrueTile));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, kBound1, kOnTrueTile));
+  for (int param : {kCompOp0, kCompOp1}) {
+    WT_RETURN_IF_ERROR(CheckOp(
+        instr, param,
+        {AluOp::kEqual, AluOp::kLess, AluOp::kLessEqual, AluOp::kGreater, AluOp::kGreaterEqual}));
+  }
+  WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
+  const Arg& on_false = ArgOf(instr, kOnFalseValue);
+  if (on_false.given() && static_cast<float>(on_false.number()) != kFp32Min) {
+    return KernelError(ErrorClass::kArgument,
+                       "range_select: on_false_value is {}; expected the least fp32 number, "
+                       "-3.4028235e+38, the only one hardware writes",
+                       on_false.number());
+  }
+  constexpr int64_t kExact = int64_t{1} << 24;
+  const int64_t start = IntOf(instr, kRangeStart);
+  if (start < -kExact || start + instr.operand(kOnTrueTile).free_elements() > kExact) {
+    return KernelError(ErrorClass::kArgument,
+                       "range_select: positions from {} on leave +-2^24, where fp32 compares "
+                       "exactly; shift range_start and the bounds",
+                       start);
+  }
+  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce), kReduceRes, -1,
+                         kOnTrueTile);
+}
+
+// Positions compare with a bound as one interval: those that satisfy `position op bound`, where
+// position = start + i, are begin <= i < end. NaN satisfies nothing.
+struct Interval {
+  int64_t begin, end;
+};
+
+Interval Satisfying(AluOp op, float bound, int64_t start, int64_t width) {
+  const auto holds = [&](int64_t i) {
+    const auto position = static_cast<float>(start + i);
+    switch (op) {
+      case AluOp::kEqual:
+        return position == bound;
+      case AluOp::kLess:
+        return position < bound;
+      case AluOp::kLessEqual:
+        return position <= bound;
+      case AluOp::kGreater:
+        return position > bound;
+      default:
+        return position >= bound;
+    }
+  };
+  int64_t begin = 0;
+  while (begin < width && !holds(begin)) ++begin;
+  int64_t end = begin;
+  while (end < width && holds(end)) ++end;
+  return {begin, end};
+}
+
+Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
+  using namespace range_select;  // NOLINT
+  const int64_t partitions = instr.operand(kOnTrueTile).partitions();
+  const int64_t width = instr.operand(kOnTrueTile).free_elements();
+  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce);
+  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
+  WT_ASSIGN_OR_RETURN(const std::vector<float> bound0, context.ReadScalars(kBound0, partitions));
+  WT_ASSIGN_OR_RETURN(const std::vector<float> bound1, context.ReadScalars(kBound1, partitions));
+  WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
+                      BeginAccumulate(context, command, -kInfinity, -1, partitions));
+  for (int64_t p = 0; p < partitions; ++p) {
+    const auto at = static_cast<size_t>(p);
+    const int64_t start = IntOf(instr, kRangeStart);
+    const Interval a = Satisfying(EnumOf(instr, kCompOp0, AluOp::kEqual), bound0[at], start, width);
+    const Interval b = Satisfying(EnumOf(instr, kCompOp1, AluOp::kEqual), bound1[at], start, width);
+    const int64_t begin = std::max(a.begin, b.begin);
+    const int64_t end = std::max(begin, std::min(a.end, b.end));
+    float* row = &values[static_cast<size_t>(p * width)];
+    std::fill(row, row + std::min(begin, width), kFp32Min);
+    std::fill(row + std::min(end, width), row + width, kFp32Min);
+  }
+  context.WriteFloats(kDst, values);
+  return ReduceMaximum(context, command, values, &maxima, kReduceRes);
+}
+
+// select_reduce ---------------------------------------------------------------------------------
+
+constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+
+constexpr Param kSelectReduceParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
+     Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
+    {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},
+    {"on_false", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kSelectTypes},
+    {"reduce_res", ParamKind::kDst, "None", kInSbuf | kInPsum, kFloatTypes},
+    {"reduce_cmd", ParamKind::kReduceCmd, "idle"},
+    {"reduce_op", ParamKind::kAluOp, "maximum"},
+    {"reverse_pred", ParamKind::kBool, "False"},
+    kNameParam,
+};
+
+Status CheckSelectReduce(const Machine&, const Instr& instr) {
+  using namespace select_reduce;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrue, kDst));
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, kOnTrue, kPredicate));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, kOnFalse, kOnTrue));
+  WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, kOnTrue, kPredicate));
+  WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
+  WT_RETURN_IF_ERROR(CheckReduceCmd(
+      instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
+  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kIdle), kReduceRes, -1,
+                         kOnTrue);
+}
+
+Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
+  using namespace select_reduce;  // NOLINT
+  const int64_t partitions = instr.operand(kOnTrue).partitions();
+  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kIdle);
+  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrue));
+  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> predicate, context.ReadBits(kPredicate));
+  WT_ASSIGN_OR_RETURN(const std::vector<float> on_false, context.ReadScalars(kOnFalse, partitions));
+  WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
+                      BeginAccumulate(context, command, -kInfinity, -1, partitions));
+  const bool wanted = !BoolOf(instr, kReversePred);
+  const size_t width = values.size() / on_false.size();
+  for (size_t p = 0; p < on_false.size(); ++p) {
+    for (size_t i = p * width; i < (p + 1) * width; ++i)
+      values[i] = (predicate[i] != 0) == wanted ? values[i] : on_false[p];
+  }
+  context.WriteFloats(kDst, values);
+  return ReduceMaximum(context, command, values, &maxima, kReduceRes);
+}
+
+}  // namespace
+
+const InstrDef kRangeSelect = {
+    .name = "range_select",
+    .summary =
+        "Keeps element i of a partition where range_start + i satisfies both comparisons "
+        "with that partition's bounds, in fp32, and writes the least fp32 number elsewhere "
+        "(-inf once rounded to 16 bits). The maximum of the row, before rounding, goes to "
+        "the Vector accumulators and reduce_res.",
+    .params = kRangeSelectParams,
+    .engines = {Engine::kVector},
+    .default_engine = Engine::kVector,
+    .since = Generation::kGen3,
+    .check = CheckRangeSelect,
+    .execute = ExecuteRangeSelect,
+    .cost = cost::RangeSelect,
+};
+
+const InstrDef kSelectReduce = {
+    .name = "select_reduce",
+    .summary =
+        "on_true where the predicate is nonzero (zero with reverse_pred), on_false, a "
+        "number or one a partition, elsewhere. With a reduce_cmd the maximum of the row, "
+        "before rounding, goes to the Vector accumulators and reduce_res.",
+    .params = kSelectReduceParams,
+    .engines = {Engine::kVector},
+    .default_engine = Engine::kVector,
+    .since = Generation::kGen3,
+    .check = CheckSelectReduce,
+    .execute = ExecuteSelectReduce,
+    .cost = cost::SelectReduce,
+};
+
+}  // namespace wt::chip::isa

@@ -1,0 +1,272 @@
+#include "nki/module.h"
+
+#include <algorithm>
+
+#include "nki/buffers.h"
+#include "nki/dtype_type.h"
+#include "nki/enums.h"
+#include "nki/errors.h"
+#include "nki/host_array.h"
+#include "nki/instr_type.h"
+#include "nki/session_type.h"
+#include "nki/tensor_type.h"
+
+namespace wt::nki {
+namespace {
+
+using chip::ErrorClass;
+
+PyObject* None(bool ok) { return ok ? Py_NewRef(Py_None) : nullptr; }
+
+// register_enum(name, class)
+PyObject* RegisterEnumFunction(PyObject*, PyObject* arguments) {
+  const char* name = nullptr;
+  PyObject* enum_class = nullptr;
+  if (!PyArg_ParseTuple(arguments, "sO:register_enum", &name, &enum_class)) return nullptr;
+  if (std::string_view(name) == "buffer") return None(RegisterBuffers(enum_class));
+  return None(RegisterEnum(name, enum_class));
+}
+
+// register_op(callable, name): gives the callable back, so that it serves as a decorator's end.
+PyObject* RegisterOpFunction(PyObject*, PyObject* arguments) {
+  const char* name = nullptr;
+  PyObject* callable = nullptr;
+  if (!PyArg_ParseTuple(arguments, "Os:register_op", &callable, &name)) return nullptr;
+  return RegisterOp(callable, name) ? Py_NewRef(callable) : nullptr;
+}
+
+PyObject* SetPackageFolderFunction(PyObject*, PyObject* folder) {
+  if (!PyUnicode_Check(folder)) return None(true);
+  SetPackageFolder(std::string(Utf8(folder)));
+  return None(!PyErr_Occurred());
+}
+
+bool ParseAddress(PyObject* object, std::optional<chip::Address>* address) {
+  if (!object || object == Py_None) return true;
+  std::vector<int64_t> numbers;
+  if (!ParseInts(object, "ndarray: address", &numbers)) return false;
+  if (numbers.size() == 2) {
+    chip::Address place;
+    place.partition = static_cast<int>(std::clamp<int64_t>(numbers[0], -1, 1 << 20));
+    place.byte = numbers[1];
+    *address = place;
+    return true;
+  }
+  RaiseKernelError(ErrorClass::kArgument,
+                   "ndarray: address is {}; expected (partition, byte within the partition)",
+                   ReprOf(object));
+  return false;
+}
+
+bool ParseName(PyObject* object, std::string* name) {
+  if (!object || object == Py_None) return true;
+  if (PyUnicode_Check(object)) {
+    *name = Utf8(object);
+    if (!PyErr_Occurred()) return true;
+    PyErr_Clear();
+  }
+  RaiseKernelError(ErrorClass::kArgument, "ndarray: name is {}; expected a string", ReprOf(object));
+  return false;
+}
+
+// Shape to a spec: on chip the first dimension are partitions.
+Status FillSizes(std::span<const int64_t> shape, chip::TensorSpec* spec) {
+  int64_t bytes = 0;
+  WT_RETURN_IF_ERROR(TensorBytes(shape, spec->dtype, &bytes));
+  spec->partitions = chip::IsOnChip(spec->memory) ? shape[0] : 1;
+  spec->partition_bytes = bytes / spec->partitions;
+  return {};
+}
+
+// ndarray(shape, dtype, buffer, name="", address=None)
+PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"shape", "dtype", "buffer", "name", "address", nullptr};
+  PyObject *shape = nullptr, *dtype = nullptr, *buffer = nullptr, *name = nullptr,
+           *address = nullptr;
+  std::vector<int64_t> sizes;
+  chip::TensorSpec spec;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|OO:ndarray", const_cast<char**>(names),
+                                   &shape, &dtype, &buffer, &name, &address)) {
+    return nullptr;
+  }
+  Session* session = CurrentOrRaise("ndarray");
+  if (!session || !ParseInts(shape, "ndarray: shape", &sizes) ||
+      !ParseDTypeObject(dtype, "ndarray: dtype", &spec.dtype) ||
+      !ParseBuffer(buffer, &spec.memory, &spec.shared) || !ParseName(name, &spec.name) ||
+      !ParseAddress(address, &spec.address)) {
+    return nullptr;
+  }
+  if (const Status status = FillSizes(sizes, &spec); !status.ok()) {
+    return Raise(status);
+  }
+  spec.source = session->Here();
+  auto storage = session->Declare(spec, nullptr);
+  return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
+}
+
+// register(frozen=False): a register without a value.
+PyObject* RegisterFunction(PyObject*, PyObject* frozen) {
+  Session* session = CurrentOrRaise("register_alloc");
+  if (!session) return nullptr;
+  chip::TensorSpec spec;
+  spec.memory = chip::Memory::kRegister;
+  spec.dtype = DType::kI32;
+  spec.partition_bytes = DTypeBytes(DType::kI32);
+  spec.is_register = true;
+  spec.source = session->Here();
+  auto storage = session->Declare(spec, nullptr);
+  if (!storage.ok()) return Raise(storage.status());
+  (*storage)->frozen = frozen == Py_True;
+  return NewRegister(*storage);
+}
+
+// freeze(register, bool): loops write their own register and nobody else may.
+PyObject* FreezeFunction(PyObject*, PyObject* arguments) {
+  PyObject* object = nullptr;
+  int frozen = 0;
+  if (!PyArg_ParseTuple(arguments, "Op:freeze", &object, &frozen)) return nullptr;
+  if (!IsRegister(object)) {
+    return RaiseKernelError(ErrorClass::kArgument, "freeze: {} is no register", ReprOf(object));
+  }
+  AsRegister(object)->storage->frozen = frozen != 0;
+  return None(true);
+}
+
+PyObject* ReadRegisterFunction(PyObject*, PyObject* object) {
+  if (!IsRegister(object)) {
+    return RaiseKernelError(ErrorClass::kArgument, "read_register: {} is no register",
+                            ReprOf(object));
+  }
+  int64_t value = 0;
+  return ReadRegister(object, &value) ? PyLong_FromLongLong(value) : nullptr;
+}
+
+// mark_comparison(tensor): bool(tensor) is then whether all elements are true.
+PyObject* MarkComparisonFunction(PyObject*, PyObject* object) {
+  if (!IsTensor(object)) {
+    return RaiseKernelError(ErrorClass::kArgument, "{} is no tensor", ReprOf(object));
+  }
+  AsTensor(object)->comparison = true;
+  return Py_NewRef(object);
+}
+
+PyObject* RankFunction(PyObject*, PyObject*) {
+  const Session* session = Session::Current();
+  return PyLong_FromLong(session ? const_cast<Session*>(session)->core().rank() : 0);
+}
+PyObject* CoresFunction(PyObject*, PyObject*) {
+  const Session* session = Session::Current();
+  return PyLong_FromLong(session ? session->cores() : 1);
+}
+PyObject* RunningFunction(PyObject*, PyObject*) {
+  return PyBool_FromLong(Session::Current() != nullptr);
+}
+PyObject* HasValuesFunction(PyObject*, PyObject*) {
+  Session* session = Session::Current();
+  return PyBool_FromLong(session && session->core().options().values);
+}
+
+PyObject* BeginOrderedFunction(PyObject*, PyObject*) {
+  Session* session = CurrentOrRaise("no_reorder");
+  if (session) session->BeginOrdered();
+  return None(session != nullptr);
+}
+PyObject* EndOrderedFunction(PyObject*, PyObject*) {
+  if (Session* session = Session::Current()) session->EndOrdered();
+  Py_RETURN_NONE;
+}
+PyObject* OrderedFunction(PyObject*, PyObject*) {
+  const Session* session = Session::Current();
+  return PyBool_FromLong(session && session->ordered());
+}
+
+// raise_error(class_name, text)
+PyObject* RaiseErrorFunction(PyObject*, PyObject* arguments) {
+  const char *name = nullptr, *text = nullptr;
+  if (!PyArg_ParseTuple(arguments, "ss:raise_error", &name, &text)) return nullptr;
+  for (const auto& row : chip::ErrorClasses()) {
+    if (std::string_view(name) == row.name) return Raise(chip::MakeKernelError(row.id, text));
+  }
+  return RaiseKernelError(ErrorClass::kInternal, "raise_error: no class {}", name);
+}
+
+// fetch(tensor) of the running session, for device_print.
+PyObject* MachineFunction(PyObject*, PyObject* name);
+
+PyMethodDef functions[] = {
+    {"register_enum", RegisterEnumFunction, METH_VARARGS, "register_enum(name, class)"},
+    {"register_op", RegisterOpFunction, METH_VARARGS,
+     "register_op(callable, name): what `op=callable` means; gives the callable back."},
+    {"set_package_folder", SetPackageFolderFunction, METH_O,
+     "Frames of files below it are not the kernel author's."},
+    {"ndarray",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
+         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(NdarrayFunction))),
+     METH_VARARGS | METH_KEYWORDS, "ndarray(shape, dtype, buffer, name='', address=None)"},
+    {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
+    {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
+    {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},
+    {"mark_comparison", MarkComparisonFunction, METH_O,
+     "bool(tensor) becomes whether all elements are true."},
+    {"rank", RankFunction, METH_NOARGS, "The core's rank, 0 outside kernels."},
+    {"cores", CoresFunction, METH_NOARGS, "On how many cores the kernel runs."},
+    {"running", RunningFunction, METH_NOARGS, "Whether a kernel runs on this thread."},
+    {"has_values", HasValuesFunction, METH_NOARGS, "Whether the kernel runs with values."},
+    {"begin_ordered", BeginOrderedFunction, METH_NOARGS, "Opens a no_reorder block."},
+    {"end_ordered", EndOrderedFunction, METH_NOARGS, "Closes it."},
+    {"ordered", OrderedFunction, METH_NOARGS, "Whether a no_reorder block is open."},
+    {"raise_error", RaiseErrorFunction, METH_VARARGS, "raise_error(error_class, text)"},
+    {"machine", MachineFunction, METH_O, "Sizes of a platform, a dict; None: the running one."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyObject* MachineFunction(PyObject*, PyObject* name) {
+  std::shared_ptr<const chip::Machine> loaded;
+  const chip::Machine* machine = nullptr;
+  if (name == Py_None) {
+    Session* session = CurrentOrRaise("machine");
+    if (!session) return nullptr;
+    machine = &session->core().machine();
+  } else {
+    if (!PyUnicode_Check(name)) {
+      return RaiseKernelError(ErrorClass::kArgument, "machine: {} is no name", ReprOf(name));
+    }
+    const auto file = MachineNameOfPlatform(std::string(Utf8(name)));
+    PyErr_Clear();
+    if (!file.ok()) return Raise(file.status());
+    auto result = chip::Machine::Load(*file);
+    if (!result.ok()) return Raise(result.status());
+    loaded = *result;
+    machine = loaded.get();
+  }
+  return Py_BuildValue(
+      "{s:s,s:i,s:i,s:L,s:L,s:i,s:L,s:L,s:i,s:i}", "name", machine->name.c_str(), "generation",
+      static_cast<int>(machine->generation), "partitions", machine->partitions,
+      "sbuf_partition_bytes", static_cast<long long>(machine->sbuf_partition_bytes),
+      "sbuf_usable_partition_bytes", static_cast<long long>(machine->sbuf_usable_partition_bytes),
+      "psum_banks", machine->psum_banks, "psum_bank_bytes",
+      static_cast<long long>(machine->psum_bank_bytes), "hbm_bytes",
+      static_cast<long long>(machine->hbm_bytes), "max_moving", machine->max_moving,
+      "max_stationary", machine->max_stationary);
+}
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "nki._core",
+                          "The native part of nki: tensors, instructions, sessions.",
+                          -1,
+                          functions,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+}  // namespace
+
+PyObject* MakeCoreModule() {
+  Ref module = Ref::Steal(PyModule_Create(&definition));
+  PyObject* m = module.get();
+  const bool ok = m && InitErrors(m) && InitDTypes(m) && InitTensorTypes(m) && InitHostArray(m) &&
+                  InitSessionType(m) && InitInstrTypes(m);
+  return ok ? module.release() : nullptr;
+}
+
+}  // namespace wt::nki

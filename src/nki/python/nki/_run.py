@@ -1,0 +1,132 @@
+"""One run of a kernel: arguments in, instructions issued, results out."""
+import os
+import threading
+import warnings
+
+from nki import _arrays, _core
+
+
+class NkiWarning(UserWarning):
+    """Something that the simulator accepts and hardware or the official tool chain may not."""
+
+
+def options_from_environment():
+    """What the environment says about simulation, as arguments of _core.Session."""
+    return {
+        "platform": os.environ.get("NEURON_PLATFORM_TARGET_OVERRIDE") or "trn2",
+        "precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0",
+    }
+
+
+def simulate(function, args, kwargs, cores=1, schedule=None):
+    sessions = []
+    for rank in range(cores):
+        peer = sessions[0] if sessions else None
+        sessions.append(_core.Session(rank=rank, cores=cores, peer=peer, **options_from_environment()))
+    return execute(function, args, kwargs, sessions, schedule)
+
+
+def execute(function, args, kwargs, sessions, schedule=None):
+    """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays."""
+    runs = [_CoreRun(function, args, kwargs, session, schedule) for session in sessions]
+    try:
+        if len(runs) == 1:
+            runs[0].run()
+        else:
+            _run_together(runs)
+        for run in runs:
+            if run.error is not None and not run.session.cancelled:
+                raise run.error
+        for run in runs:
+            if run.error is not None:
+                raise run.error
+        return runs[0].results()
+    finally:
+        for run in runs:
+            run.close()
+
+
+def _run_together(runs):
+    """The cores of a logical core, each on a thread of its own; they take turns (chip/hbm.h)."""
+    threads = [threading.Thread(target=run.run_until_error, args=(runs,), name=f"nki core {i}")
+               for i, run in enumerate(runs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+class _CoreRun:
+    """A kernel on one core."""
+
+    def __init__(self, function, args, kwargs, session, schedule):
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.session = session
+        self.schedule = schedule or {}
+        self.inputs = []  # (host array, tensor)
+        self.returned = None
+        self.error = None
+
+    def run(self):
+        with self.session:
+            self.session.set_schedule(self.schedule)
+            args = [self._take(value, f"argument {i}") for i, value in enumerate(self.args)]
+            kwargs = {name: self._take(value, name) for name, value in self.kwargs.items()}
+            self.returned = self.function(*args, **kwargs)
+            self.session.check_schedule()
+
+    def run_until_error(self, runs):
+        try:
+            self.run()
+        except BaseException as error:  # handed to the thread that called the kernel
+            self.error = error
+            for run in runs:
+                if run is not self:
+                    run.session.cancel()
+
+    def close(self):
+        self.session.close()
+        self.inputs = []
+        self.returned = None
+
+    def _take(self, value, name):
+        """An argument as the kernel sees it: arrays become HBM tensors, everything else stays."""
+        if type(value) is tuple or type(value) is list:
+            return type(value)(self._take(item, f"{name}[{i}]") for i, item in enumerate(value))
+        if type(value) is dict:
+            return {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
+        host = _arrays.describe(value)
+        if host is None:
+            return value
+        tensor = self.session.input(host.shape, host.dtype, host.data() if self.session.values else None, name)
+        self.inputs.append((value, tensor))
+        return tensor
+
+    def results(self):
+        """What the kernel returned, and what it wrote into its arguments, on the host."""
+        like = next((value for value, _ in self.inputs), None)
+        if self.session.values:
+            for value, tensor in self.inputs:
+                if self.session.was_written(tensor):
+                    _arrays.write_back(value, self.session.fetch(tensor)[0])
+        return self._give(self.returned, like)
+
+    def _give(self, value, like):
+        if type(value) is tuple or type(value) is list:
+            return type(value)(self._give(item, like) for item in value)
+        if type(value) is dict:
+            return {key: self._give(item, like) for key, item in value.items()}
+        if not isinstance(value, _core.NkiTensor):
+            return value
+        if value.buffer.name not in ("shared_hbm", "private_hbm"):
+            _core.raise_error("memory", f"the kernel returns {value!r}; expected a tensor in nl.shared_hbm: copy it "
+                                        "there with nisa.dma_copy")
+        array, unwritten = self.session.fetch(value)
+        if unwritten == value.size and self.session.values:
+            _core.raise_error("uninitialized", f"the kernel returns {value!r}, and nothing has written it")
+        if unwritten:
+            warnings.warn(f"the kernel returns {value!r}, of which nothing has written {unwritten} elements; they are "
+                          "filled with ones bits (NaN)", NkiWarning, stacklevel=4)
+        return _arrays.give(array, like)

@@ -1,0 +1,1 @@
+"""nki.compiler: what a kernel is compiled for and run by."""

@@ -1,0 +1,2 @@
+"""nki.meta: where the annotation of tensor arguments lives today."""
+from nki.typing import tensor

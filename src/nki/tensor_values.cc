@@ -1,0 +1,105 @@
+#include "nki/tensor_values.h"
+
+#include "chip/convert.h"
+#include "chip/shadow.h"
+#include "nki/errors.h"
+#include "nki/tensor_type.h"
+
+namespace wt::nki {
+namespace {
+
+using chip::ErrorClass;
+using chip::KernelError;
+
+// Bytes of a tensor, row by row, and whether they were written.
+struct Memory {
+  const chip::Tensor& tensor;
+  int64_t item;
+
+  // `byte` counts through all partitions.
+  void Read(int64_t byte, std::byte* to, int64_t* unwritten) const {
+    const int64_t row = byte / tensor.partition_bytes, column = byte % tensor.partition_bytes;
+    const std::byte* from = tensor.data + row * tensor.data_stride + column;
+    if (Written(row, column)) {
+      std::memcpy(to, from, static_cast<size_t>(item));
+      return;
+    }
+    std::memset(to, 0xff, static_cast<size_t>(item));
+    ++*unwritten;
+  }
+
+  bool Written(int64_t row, int64_t column) const {
+    if (!tensor.shadow || tensor.shadow->written.all()) return true;
+    const int64_t first_row = tensor.address ? tensor.address->partition : 0;
+    const int64_t first = tensor.address ? tensor.address->byte : 0;
+    const int64_t begin = first + column, end = begin + item;
+    return tensor.shadow->written.FirstOther(first_row + row, begin, end, true) == end;
+  }
+};
+
+}  // namespace
+
+Result<FetchedTensor> Fetch(const View& view) {
+  FetchedTensor fetched;
+  fetched.array.dtype = view.dtype;
+  fetched.array.shape.assign(view.shape.begin(), view.shape.begin() + view.rank);
+  const chip::Tensor* tensor = view.storage->tensor;
+  if (!tensor) {
+    return KernelError(ErrorClass::kOutsideKernel, "{}: its kernel has ended", Describe(view));
+  }
+  if (view.indirect != Indirect::kNone) {
+    return KernelError(ErrorClass::kUnsupported,
+                       "{} is chosen by an index at run time; copy it before it is looked at",
+                       Describe(view));
+  }
+  if (!tensor->data) return fetched;
+  const int64_t item = DTypeBytes(view.dtype);
+  const int64_t total = tensor->partition_bytes * tensor->partitions;
+  int64_t last = view.offset;
+  for (int i = 0; i < view.rank; ++i) {
+    last += std::max<int64_t>(view.strides[i], 0) * (view.shape[i] - 1);
+  }
+  if ((last + 1) * item > total) {
+    return KernelError(ErrorClass::kOutOfBounds, "{} leaves its storage of {} bytes",
+                       Describe(view), total);
+  }
+  fetched.array.bytes.resize(static_cast<size_t>(view.size() * item));
+  const Memory memory{*tensor, item};
+  std::array<int64_t, kMaxRank> index{};
+  std::byte* to = fetched.array.bytes.data();
+  int64_t element = view.offset;
+  for (int64_t n = view.size(); n > 0; --n, to += item) {
+    memory.Read(element * item, to, &fetched.unwritten);
+    for (int i = view.rank - 1; i >= 0; --i) {
+      element += view.strides[i];
+      if (++index[i] < view.shape[i]) break;
+      element -= view.strides[i] * view.shape[i];
+      index[i] = 0;
+    }
+  }
+  return fetched;
+}
+
+int AllTrue(TensorObject* self) {
+  const auto fetched = Fetch(self->view);
+  if (!fetched.ok()) {
+    Raise(fetched.status());
+    return -1;
+  }
+  const HostArray& array = fetched->array;
+  const int64_t item = DTypeBytes(array.dtype);
+  const bool is_float = IsFloat(array.dtype);
+  for (size_t at = 0; at + item <= array.bytes.size(); at += item) {
+    float number = 0;
+    int64_t integer = 0;
+    if (is_float) {
+      chip::LoadFloats(array.dtype, array.bytes.data() + at, 1, 1, &number);
+    } else {
+      chip::LoadInts(array.dtype, array.bytes.data() + at, 1, 1, &integer);
+    }
+    if (number == 0 && integer == 0) return 0;
+  }
+  return 1;
+}
+
+}  // namespace wt::nki
