@@ -18,7 +18,7 @@ class Simulation {
       : timing_(MakeTiming(machine, policy)) {
     for (ScheduleSink& sink : sinks) {
       cores_.push_back(
-          std::make_unique<CoreClock>(timing_, policy, expected_instrs, std::move(sink)));
+          std::make_unique<CoreClock>(machine, policy, expected_instrs, std::move(sink)));
       cores_.back()->set_has_partner(sinks.size() > 1);
     }
   }

@@ -26,6 +26,7 @@ struct Record {
   uint32_t first_edge = ~0u;    // to those that wait for it
   float interval_ns = 0, latency_ns = 0;
   float weight_load_ns = 0, activity = 0;
+  uint64_t origin = 0;   // number of the kernel's instruction
   uint64_t weights = 0;  // which stationary operand, as a hash; 0: none
   uint8_t queue = 0;
   Engine engine = Engine::kUnknown;

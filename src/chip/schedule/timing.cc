@@ -11,6 +11,12 @@ void TakeDma(const Machine& machine, const Policy& policy, Timing& timing) {
   timing.dma_engine_bytes_per_ns = number(ConstantId::kDmaEngineRate);
   timing.dma_descriptor_ns = number(ConstantId::kDmaDescriptorOverhead);
   timing.dma_max_descriptor_bytes = number(ConstantId::kDmaMaxDescriptor);
+  timing.dma_transfer_ns = number(ConstantId::kDmaTransfer);
+  timing.dma_store_transfer_ns = number(ConstantId::kDmaStoreTransfer);
+  timing.dma_small_bytes = number(ConstantId::kDmaElementBytes);
+  timing.dma_small_write_factor = number(ConstantId::kDmaSmallWriteFactor);
+  timing.dma_unaligned_store_ns = number(ConstantId::kDmaUnalignedStore);
+  timing.loop_bubble_ns = policy.loop_bubble_ns;
   timing.dma_issue_ns = policy.dma_issue_ns;
   timing.dma_load_latency_ns =
       number(ConstantId::kDmaLoadDispatch) + number(ConstantId::kDmaLoadPayload);
