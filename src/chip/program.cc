@@ -20,7 +20,8 @@ Status CheckProgram(const Program& program) {
                    program.decls.size());
     }
     if (event.slot > kMaxSlot) {
-      return Error(Code::kCorrupt, "program: slot {} of a tensor, at most {}", event.slot, kMaxSlot);
+      return Error(Code::kCorrupt, "program: slot {} of a tensor, at most {}", event.slot,
+                   kMaxSlot);
     }
   }
   for (size_t i = 0; i < program.instrs.size(); ++i) {

@@ -43,13 +43,12 @@ uint8_t FlagsOf(const Instr& instr) {
 
 }  // namespace
 
-Recorder::Recorder(std::shared_ptr<const SourceTable> sources) {
-  program_.sources = std::move(sources);
-}
+Recorder::Recorder(std::shared_ptr<const SourceTable> sources)
+    : Recorder(std::move(sources), nullptr, 0) {}
 
-void Recorder::StreamTo(Consumer consumer, size_t instrs) {
-  consumer_ = std::move(consumer);
-  segment_instrs_ = std::max<size_t>(instrs, 1);
+Recorder::Recorder(std::shared_ptr<const SourceTable> sources, SegmentSink sink, size_t segment)
+    : sink_(std::move(sink)), segment_(segment) {
+  program_.sources = std::move(sources);
 }
 
 uint32_t Recorder::NextSlot() {
@@ -103,7 +102,10 @@ void Recorder::OnRelease(const Tensor& tensor) {
 
 void Recorder::OnDependency(uint64_t consumer, uint64_t producer) {
   if (consumer <= program_.first) return;  // gone with an earlier segment
-  program_.edges.push_back({consumer - 1, producer - 1});
+  const DeclaredEdge edge{consumer - 1, producer - 1};
+  const auto later = [](const DeclaredEdge& a, const DeclaredEdge& b) { return a.to < b.to; };
+  program_.edges.insert(
+      std::upper_bound(program_.edges.begin(), program_.edges.end(), edge, later), edge);
 }
 
 void Recorder::OnInstr(const Machine& machine, const Instr& instr) {
@@ -124,7 +126,7 @@ void Recorder::OnInstr(const Machine& machine, const Instr& instr) {
   }
   for (const uint64_t number : instr.depends_on) OnDependency(next_number() + 1, number);
   program_.instrs.push_back(timed);
-  if (segment_instrs_ != 0 && program_.instrs.size() >= segment_instrs_) Flush();
+  if (segment_ > 0 && program_.size() >= segment_) Flush();
 }
 
 void Recorder::AddCosts(const Machine& machine, const Instr& instr, TimedInstr& timed) {
@@ -224,21 +226,14 @@ void Recorder::FollowAccumulation(const Instr& instr, TimedInstr& timed) {
 }
 
 void Recorder::Flush() {
-  std::stable_sort(program_.edges.begin(), program_.edges.end(),
-                   [](const DeclaredEdge& a, const DeclaredEdge& b) { return a.to < b.to; });
-  if (consumer_ && status_.ok()) status_ = consumer_(program_);
+  if (!sink_ || program_.instrs.empty()) return;
+  sink_(program_);
   program_.first = next_number();
   program_.instrs.clear();
   program_.accesses.clear();
   program_.dmas.clear();
   program_.edges.clear();
   program_.events.clear();
-}
-
-Program Recorder::Take() {
-  std::stable_sort(program_.edges.begin(), program_.edges.end(),
-                   [](const DeclaredEdge& a, const DeclaredEdge& b) { return a.to < b.to; });
-  return std::move(program_);
 }
 
 }  // namespace wt::chip

@@ -14,21 +14,20 @@ namespace wt::chip {
 
 class Recorder : public CoreObserver {
  public:
-  using Consumer = std::function<Status(const Program& segment)>;
+  using SegmentSink = std::function<void(const Program& segment)>;
 
   explicit Recorder(std::shared_ptr<const SourceTable> sources);
-  // Hands a segment to `consumer` whenever `instrs` instructions are there, instead of keeping all.
-  void StreamTo(Consumer consumer, size_t instrs = size_t{1} << 16);
+  // Hands segments of `segment` instructions to `sink` as they fill up, instead of keeping all.
+  Recorder(std::shared_ptr<const SourceTable> sources, SegmentSink sink, size_t segment);
 
   void OnAllocate(const Tensor& tensor) override;
   void OnRelease(const Tensor& tensor) override;
   void OnInstr(const Machine& machine, const Instr& instr) override;
   void OnDependency(uint64_t consumer, uint64_t producer) override;
 
-  // What is there: the whole program, or when streaming the last segment. Ends the recording.
-  Program Take();
-  // The consumer's first failure.
-  const Status& status() const { return status_; }
+  // What has been recorded and not handed on yet.
+  const Program& program() const { return program_; }
+  void Flush();
 
  private:
   // Where a matmul has written PSUM, so that the next one there adds to it.
@@ -50,7 +49,6 @@ class Recorder : public CoreObserver {
   void AddCost(const Machine& machine, const Instr& instr, Engine engine, TimedInstr& timed);
   void AddAccesses(const Instr& instr, TimedInstr& timed);
   void FollowAccumulation(const Instr& instr, TimedInstr& timed);
-  void Flush();
 
   Program program_;
   std::unordered_map<TensorId, Live> live_;
@@ -59,9 +57,8 @@ class Recorder : public CoreObserver {
   std::map<std::vector<int64_t>, uint32_t> decls_;  // by what makes two declarations one
   std::unordered_map<const InstrDef*, uint16_t> defs_;
   Instr candidate_;  // scratch
-  Consumer consumer_;
-  size_t segment_instrs_ = 0;
-  Status status_;
+  SegmentSink sink_;
+  size_t segment_ = 0;  // 0: keep everything
 };
 
 // The bytes that an operand touches, as Program keeps them; the caller sets slot and roles.

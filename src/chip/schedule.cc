@@ -5,8 +5,8 @@
 namespace wt::chip {
 
 const char* WaitName(Wait wait) {
-  static constexpr const char* kNames[kNumWaits] = {"none",  "data", "reuse", "buffer", "queue",
-                                                    "dma",   "table", "port", "order",  "core"};
+  static constexpr const char* kNames[kNumWaits] = {"none", "data",  "reuse", "buffer", "queue",
+                                                    "dma",  "table", "port",  "order",  "core"};
   return kNames[static_cast<size_t>(wait)];
 }
 
@@ -47,9 +47,10 @@ class Simulation {
     }
     for (auto& core : cores_) {
       if (!core->drained()) {
-        return Error(Code::kInvalidArgument,
-                     "schedule: a core waits at a barrier or sendrecv that the other never reaches; "
-                     "both cores of a pair must meet equally often");
+        return Error(
+            Code::kInvalidArgument,
+            "schedule: a core waits at a barrier or sendrecv that the other never reaches; "
+            "both cores of a pair must meet equally often");
       }
     }
     return {};

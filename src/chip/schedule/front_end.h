@@ -34,7 +34,7 @@ class FrontEnd {
  private:
   struct Slot {
     uint32_t decl = kNoId;
-    BufferId buffer = kNoId;      // current version's; on-chip only
+    BufferId buffer = kNoId;  // current version's; on-chip only
     uint32_t version = 0;
     int64_t address_byte = -1;    // fixed by the kernel
     Number last_write = kNobody;  // of any byte

@@ -24,8 +24,8 @@ class Limiter {
   void Close();  // the window ends
 
   double window_ns_, needed_ns_, slowdown_;
-  double boundary_ns_;     // end of the window
-  double done_ns_ = 0;     // weighted work in it
+  double boundary_ns_;  // end of the window
+  double done_ns_ = 0;  // weighted work in it
   double limited_ns_ = 0;
   bool limited_ = true;
 };

@@ -22,8 +22,8 @@ struct Record {
   double ready_ns = 0;  // no dependency known so far lets it start before
   double start_ns = 0, end_ns = 0, done_ns = 0;
   Number waited_for = kNobody;
-  uint32_t pending = 0;         // dependencies whose times are not known yet
-  uint32_t first_edge = ~0u;    // to those that wait for it
+  uint32_t pending = 0;       // dependencies whose times are not known yet
+  uint32_t first_edge = ~0u;  // to those that wait for it
   float interval_ns = 0, latency_ns = 0;
   float weight_load_ns = 0, activity = 0;
   uint64_t origin = 0;   // number of the kernel's instruction

@@ -17,8 +17,8 @@ struct Box {
 
   bool empty() const { return row_begin >= row_end || byte_begin >= byte_end; }
   bool Overlaps(const Box& other) const {
-    return row_begin < other.row_end && other.row_begin < row_end &&
-           byte_begin < other.byte_end && other.byte_begin < byte_end;
+    return row_begin < other.row_end && other.row_begin < row_end && byte_begin < other.byte_end &&
+           other.byte_begin < byte_end;
   }
   bool Contains(const Box& other) const {
     return row_begin <= other.row_begin && other.row_end <= row_end &&
@@ -38,7 +38,7 @@ inline constexpr RegionList kNoRegions = ~0u;
 // One earlier access that a new one conflicts with.
 struct Conflict {
   Number number;
-  uint32_t owner;    // the tensor version it belonged to
+  uint32_t owner;  // the tensor version it belonged to
   bool was_write;
 };
 

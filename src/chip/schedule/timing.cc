@@ -36,8 +36,7 @@ Timing MakeTiming(const Machine& machine, const Policy& policy) {
   Timing timing;
   timing.semaphore_ns = number(ConstantId::kSemaphore);
   timing.table_load_ns = number(ConstantId::kTableLoad);
-  timing.envelope_ns =
-      policy.envelope_ns >= 0 ? policy.envelope_ns : number(ConstantId::kEnvelope);
+  timing.envelope_ns = policy.envelope_ns >= 0 ? policy.envelope_ns : number(ConstantId::kEnvelope);
   timing.fast_mode_shares_port = number(ConstantId::kFastModeSharesPort) != 0;
   timing.psum_bank_exclusive = number(ConstantId::kPsumBankExclusive) != 0;
   timing.limiter_window_ns = number(ConstantId::kLimiterWindow);
