@@ -1,5 +1,6 @@
 #include "chip/alu.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -64,8 +65,8 @@ bool IsBinaryArithmetic(AluOp op) {
 
 namespace {
 
-WT_INLINE float Max(float a, float b) { return a > b || a != a ? a : b; }  // NaN wins
-WT_INLINE float Min(float a, float b) { return a < b || a != a ? a : b; }
+WT_INLINE float Max(float a, float b) { return (a > b) | (a != a) ? a : b; }  // NaN wins
+WT_INLINE float Min(float a, float b) { return (a < b) | (a != a) ? a : b; }
 
 // The sign of the divisor, as Python's %.
 WT_INLINE float Mod(float a, float b) {
@@ -106,7 +107,7 @@ WT_INLINE void WithOp(AluOp op, const Fn& fn) {
     WT_OP(kLogicalNot, a == 0 ? 1.0f : 0.0f)
     WT_OP(kAbs, std::fabs(a))
     WT_OP(kSquare, a * a)
-    WT_OP(kRelu, a > 0 || a != a ? a : 0.0f)
+    WT_OP(kRelu, (a > 0) | (a != a) ? a : 0.0f)
     WT_OP(kRsqrt, 1.0f / std::sqrt(a))
     WT_OP(kSqrt, std::sqrt(a))
     WT_OP(kReciprocal, 1.0f / a)
@@ -240,7 +241,7 @@ float Identity(AluOp op) {
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = 64;  // so many that the compiler keeps the loop over them and vectorises it
 
 template <class Op>
 WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
@@ -248,6 +249,7 @@ WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
   for (int64_t k = 0; k < kLanes; ++k) lanes[k] = a[k];
   int64_t i = kLanes;
   for (; i + kLanes <= n; i += kLanes) {
+#pragma GCC unroll 1
     for (int64_t k = 0; k < kLanes; ++k) lanes[k] = op(lanes[k], a[i + k]);
   }
   for (int64_t k = 0; i + k < n; ++k) lanes[k] = op(lanes[k], a[i + k]);
@@ -264,27 +266,100 @@ WT_INLINE float ReduceShort(const Op& op, const float* a, int64_t n) {
   return result;
 }
 
-WT_CLONES void ReduceInto(AluOp op, const float* a, int64_t n, float* result) {
-  WithOp(
-      op, [=](auto operation) __attribute__((always_inline)) {
-        *result = n < kLanes ? ReduceShort(operation, a, n) : ReduceLanes(operation, a, n);
-      });
+WT_CLONES void ReduceInOrder(AluOp op, const float* a, int64_t n, int64_t groups, int64_t stride,
+                             float* out) {
+  WithOp(op, [=](auto operation) __attribute__((always_inline)) {
+    for (int64_t g = 0; g < groups; ++g) {
+      const float* group = a + g * stride;
+      out[g] = n < kLanes ? ReduceShort(operation, group, n) : ReduceLanes(operation, group, n);
+    }
+  });
+}
+
+bool IsLogical(AluOp op) {
+  return op == AluOp::kLogicalAnd || op == AluOp::kLogicalOr || op == AluOp::kLogicalXor;
 }
 
 }  // namespace
 
-float ReduceRow(AluOp op, const float* a, int64_t n) {
-  if (n == 0) return Identity(op);
-  const bool logical =
-      op == AluOp::kLogicalAnd || op == AluOp::kLogicalOr || op == AluOp::kLogicalXor;
-  if (n == 1) return logical ? a[0] != 0 : a[0];
-  float result;
-  if (op == AluOp::kSubtract) {
-    ReduceInto(AluOp::kAdd, a + 1, n - 1, &result);
-    return a[0] - result;
+void ReduceGroups(AluOp op, const float* a, int64_t n, int64_t groups, float* out) {
+  if (n == 0) {
+    std::fill_n(out, groups, Identity(op));
+  } else if (n == 1) {
+    for (int64_t g = 0; g < groups; ++g) out[g] = IsLogical(op) ? a[g] != 0 : a[g];
+  } else if (op == AluOp::kSubtract) {
+    ReduceInOrder(AluOp::kAdd, a + 1, n - 1, groups, n, out);
+    for (int64_t g = 0; g < groups; ++g) out[g] = a[g * n] - out[g];
+  } else {
+    ReduceInOrder(op, a, n, groups, n, out);
   }
-  ReduceInto(op, a, n, &result);
+}
+
+float ReduceRow(AluOp op, const float* a, int64_t n) {
+  float result;
+  ReduceGroups(op, a, n, 1, &result);
   return result;
+}
+
+namespace {
+
+// The operations that scans are made of; false for others.
+template <class Fn>
+bool WithScanOp(AluOp op, const Fn& fn) {
+  switch (op) {
+    case AluOp::kAdd:
+      return fn([](float x, float y) { return x + y; });
+    case AluOp::kSubtract:
+      return fn([](float x, float y) { return x - y; });
+    case AluOp::kMultiply:
+      return fn([](float x, float y) { return x * y; });
+    case AluOp::kMaximum:
+      return fn([](float x, float y) { return Max(x, y); });
+    case AluOp::kMinimum:
+      return fn([](float x, float y) { return Min(x, y); });
+    default:
+      return false;
+  }
+}
+
+template <class Op0, class Op1>
+void ScanEight(const Op0& op0, const Op1& op1, const float* a, const float* b, int64_t n,
+               float* state, float* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t r = 0; r < kScanRows; ++r) {
+      state[r] = op1(op0(a[r * n + i], state[r]), b[r * n + i]);
+      out[r * n + i] = state[r];
+    }
+  }
+}
+
+bool FastScan(const ScanOps& ops, const float* a, const float* b, int64_t n, float* state,
+              float* out) {
+  return WithScanOp(ops.op0, [&](auto op0) {
+    return WithScanOp(ops.op1, [&](auto op1) {
+      float local[kScanRows];  // not to be mistaken for part of out
+      std::copy_n(state, kScanRows, local);
+      ScanEight(op0, op1, a, b, n, local, out);
+      std::copy_n(local, kScanRows, state);
+      return true;
+    });
+  });
+}
+
+}  // namespace
+
+void ScanRows(const ScanOps& ops, const float* a, const float* b, int64_t rows, int64_t n,
+              float* state, float* out) {
+  const bool plain = !ops.reverse0 && !ops.reverse1 && rows == kScanRows;
+  if (plain && FastScan(ops, a, b, n, state, out)) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = r * n; i < (r + 1) * n; ++i) {
+      const float inner =
+          ops.reverse0 ? Apply(ops.op0, state[r], a[i]) : Apply(ops.op0, a[i], state[r]);
+      state[r] = ops.reverse1 ? Apply(ops.op1, b[i], inner) : Apply(ops.op1, inner, b[i]);
+      out[i] = state[r];
+    }
+  }
 }
 
 }  // namespace wt::chip
