@@ -54,16 +54,13 @@ EngineSet TensorTensorEngines(const Machine&, const Instr& instr) {
   return {Engine::kVector, Engine::kGpSimd};
 }
 
-Status CheckTensorTensor(const Machine& machine, const Instr& instr) {
+Status CheckTensorTensor(const Machine&, const Instr& instr) {
   const auto op = instr.name_of<AluOp>(tt::kOp);
   if (!IsBitwise(op) && !IsBinaryArithmetic(op))
     return KernelError(ErrorClass::kArgument, "tensor_tensor: op {} does not take two inputs",
                        AluOpName(op));
   if (op == AluOp::kInvert)
     return KernelError(ErrorClass::kArgument, "tensor_tensor: op invert does not take two inputs");
-  if ((op == AluOp::kAbsMax || op == AluOp::kAbsMin) && machine.generation < Generation::kGen4)
-    return KernelError(ErrorClass::kGeneration, "tensor_tensor: op {} does not exist on {}",
-                       AluOpName(op), machine.name);
   if (IsBitwise(op)) WT_RETURN_IF_ERROR(CheckIntegers(instr, {tt::kDst, tt::kData1, tt::kData2}));
   WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, tt::kData1, tt::kData2));
   WT_RETURN_IF_ERROR(CheckSameSize(instr, tt::kDst, tt::kData1));
