@@ -2,8 +2,8 @@
 // sum of step * index: iota writes its values, affine_select compares them with zero.
 #include <cstdint>
 
-#include "chip/cost_rules.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chip/cost_rules.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
