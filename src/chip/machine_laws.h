@@ -121,6 +121,11 @@ namespace wt::chip {
   X(kDmaDescriptorOverhead, "dma.descriptor_overhead_ns")      \
   X(kDmaMaxDescriptor, "dma.max_descriptor_bytes")             \
   X(kDmaElementBytes, "dma.min_efficient_bytes")               \
+  X(kDmaSmallWriteFactor, "dma.small_write_factor")            \
+  X(kDmaAlignment, "dma.alignment_bytes")                      \
+  X(kDmaUnalignedStore, "dma.unaligned_store_ns")              \
+  X(kDmaTransfer, "dma.transfer_ns")                           \
+  X(kDmaStoreTransfer, "dma.store_transfer_ns")                \
   X(kDmaIssueHwdge, "dma.issue_hwdge_ns")                      \
   X(kDmaIssueSwdge, "dma.issue_swdge_ns")                      \
   X(kDmaIssuePrebuilt, "dma.issue_prebuilt_ns")                \

@@ -39,7 +39,7 @@ void DeadStoreCheck::Read(const AccessPattern& pattern) {
   if (unread == unread_.end() || unread->second.empty()) return;
   const Footprint footprint = FootprintOf(pattern);
   std::erase_if(unread->second,
-                [&](const Write& write) { return Overlap(write.footprint, footprint); });
+                [&](const Write& write) { return Meet(write.footprint, footprint); });
 }
 
 void DeadStoreCheck::Overwrite(const AccessPattern& pattern, const Instr& instr) {

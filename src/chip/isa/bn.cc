@@ -6,6 +6,7 @@
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace bn {
 namespace {
 
 constexpr int64_t kMostElements = 512;
@@ -13,7 +14,7 @@ constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -99,17 +100,18 @@ Status ExecuteBnAggr(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace bn
 
 const InstrDef kBnStats = {
     .name = "bn_stats",
     .summary =
         "Six numbers a partition: count, mean and variance * count of the elements at even "
         "positions, then of those at odd positions, of at most 512 elements.",
-    .params = kBnStatsParams,
+    .params = bn::kBnStatsParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckBnStats,
-    .execute = ExecuteBnStats,
+    .check = bn::CheckBnStats,
+    .execute = bn::ExecuteBnStats,
     .cost = cost::BnStats,
 };
 
@@ -118,11 +120,11 @@ const InstrDef kBnAggr = {
     .summary =
         "Mean and variance a partition of all the (count, mean, variance * count) triples "
         "in data, as one or more bn_stats wrote them.",
-    .params = kBnAggrParams,
+    .params = bn::kBnAggrParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckBnAggr,
-    .execute = ExecuteBnAggr,
+    .check = bn::CheckBnAggr,
+    .execute = bn::ExecuteBnAggr,
     .cost = cost::BnAggr,
 };
 
