@@ -324,7 +324,6 @@ const InstrDef kTensorTensor = {
     .check = elementwise::CheckTensorTensor,
     .execute = elementwise::ExecuteTensorTensor,
     .cost = cost::TensorTensor,
-    .cost_rule = "vector.tensor_tensor by element types; gpsimd.elementwise",
 };
 
 const InstrDef kTensorScalar = {
@@ -340,7 +339,6 @@ const InstrDef kTensorScalar = {
     .check = elementwise::CheckTensorScalar,
     .execute = elementwise::ExecuteTensorScalar,
     .cost = cost::TensorScalar,
-    .cost_rule = "vector.tensor_scalar by element types and memories; scalar.activation_copy",
 };
 
 const InstrDef kScalarTensorTensor = {
@@ -354,7 +352,6 @@ const InstrDef kScalarTensorTensor = {
     .check = elementwise::CheckScalarTensorTensor,
     .execute = elementwise::ExecuteScalarTensorTensor,
     .cost = cost::ScalarTensorTensor,
-    .cost_rule = "vector.tensor_tensor by element types",
 };
 
 const InstrDef kReciprocal = {
@@ -366,7 +363,6 @@ const InstrDef kReciprocal = {
     .check = elementwise::CheckReciprocal,
     .execute = elementwise::ExecuteReciprocal,
     .cost = cost::Reciprocal,
-    .cost_rule = "vector.reciprocal",
 };
 
 }  // namespace wt::chip::isa
