@@ -1,5 +1,5 @@
-"""out[M, N] = lhsT[K, M]^T @ rhs[K, N] in the four schedules of the vendor's optimisation guide, which shows a profile of
-each. Unlike kernels/matmul.py, which teaches, these give the very instruction streams that were profiled."""
+"""out[M, N] = lhsT[K, M]^T @ rhs[K, N] in the four schedules of the vendor's optimisation guide, which shows a profile
+of each. Unlike kernels/matmul.py, which teaches, these give the very instruction streams that were profiled."""
 import nki
 import nki.isa as nisa
 import nki.language as nl
