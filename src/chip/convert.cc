@@ -8,14 +8,14 @@ namespace wt::chip {
 namespace {
 
 template <class T>
-T Read(const std::byte* at) {
+T ReadAs(const std::byte* at) {
   T value;
   std::memcpy(&value, at, sizeof(T));
   return value;
 }
 
 template <class T>
-void Write(std::byte* at, T value) {
+void WriteAs(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
 }
 
@@ -123,7 +123,7 @@ void LoadFloats(DType dtype, const std::byte* from, int64_t step, int64_t n, flo
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      to[i] = Codec::ToFloat(Read<S>(from + i * step * int64_t(sizeof(S))));
+      to[i] = Codec::ToFloat(ReadAs<S>(from + i * step * int64_t(sizeof(S))));
   });
 }
 
@@ -132,7 +132,7 @@ void StoreFloats(DType dtype, std::byte* to, int64_t step, int64_t n, const floa
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      Write<S>(to + i * step * int64_t(sizeof(S)), Codec::FromFloat(from[i]));
+      WriteAs<S>(to + i * step * int64_t(sizeof(S)), Codec::FromFloat(from[i]));
   });
 }
 
@@ -141,7 +141,7 @@ void LoadInts(DType dtype, const std::byte* from, int64_t step, int64_t n, int64
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      to[i] = Codec::ToInt(Read<S>(from + i * step * int64_t(sizeof(S))));
+      to[i] = Codec::ToInt(ReadAs<S>(from + i * step * int64_t(sizeof(S))));
   });
 }
 
@@ -150,7 +150,7 @@ void StoreInts(DType dtype, std::byte* to, int64_t step, int64_t n, const int64_
     using Codec = decltype(codec);
     using S = typename Codec::Storage;
     for (int64_t i = 0; i < n; ++i)
-      Write<S>(to + i * step * int64_t(sizeof(S)), Codec::FromInt(from[i]));
+      WriteAs<S>(to + i * step * int64_t(sizeof(S)), Codec::FromInt(from[i]));
   });
 }
 
@@ -166,6 +166,19 @@ void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32
   const int64_t bytes = DTypeBytes(dtype);
   for (int64_t i = 0; i < n; ++i)
     std::memcpy(to + i * step * bytes, &from[i], static_cast<size_t>(bytes));
+}
+
+void StoreNumber(DType dtype, double number, int64_t n, std::byte* to) {
+  const size_t bytes = static_cast<size_t>(DTypeBytes(dtype));
+  const auto value = static_cast<float>(number);
+  const auto integer = static_cast<int64_t>(number);
+  if (n == 0) return;
+  if (IsInteger(dtype) && number == std::floor(number)) {
+    StoreInts(dtype, to, 1, 1, &integer);
+  } else {
+    StoreFloats(dtype, to, 1, 1, &value);
+  }
+  for (size_t i = bytes; i < static_cast<size_t>(n) * bytes; ++i) to[i] = to[i - bytes];
 }
 
 }  // namespace wt::chip

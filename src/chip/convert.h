@@ -21,4 +21,7 @@ void StoreInts(DType dtype, std::byte* to, int64_t step, int64_t n, const int64_
 void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to);
 void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32_t* from);
 
+// `n` times the number, packed; integers keep all their bits.
+void StoreNumber(DType dtype, double number, int64_t n, std::byte* to);
+
 }  // namespace wt::chip

@@ -31,7 +31,7 @@ struct Storage {
   Shadow shadow;
 };
 
-std::string NameOf(const TensorSpec& spec) {
+std::string SpecName(const TensorSpec& spec) {
   return fmt::format("{} tensor {}", MemoryName(spec.memory), spec.name);
 }
 
@@ -64,18 +64,18 @@ void Core::End() { hbm_->End(rank_); }
 Status Core::CheckSpec(const TensorSpec& spec) const {
   if (spec.partitions < 1 || spec.partition_bytes < 1)
     return KernelError(ErrorClass::kShape,
-                       "{} has {} partitions of {} bytes; expected at least one", NameOf(spec),
+                       "{} has {} partitions of {} bytes; expected at least one", SpecName(spec),
                        spec.partitions, spec.partition_bytes);
   if (!IsOnChip(spec.memory)) return {};
   if (spec.partitions > machine_->partitions)
     return KernelError(ErrorClass::kPartitions,
                        "{} has {} partitions; there are {}: its first dimension must be smaller",
-                       NameOf(spec), spec.partitions, machine_->partitions);
+                       SpecName(spec), spec.partitions, machine_->partitions);
   if (const int64_t usable = UsableBytes(*machine_, spec.memory); spec.partition_bytes > usable)
     return KernelError(
         ErrorClass::kCapacity,
-        "{} needs {} bytes a partition, of {} that a kernel can use; make it smaller", NameOf(spec),
-        spec.partition_bytes, usable);
+        "{} needs {} bytes a partition, of {} that a kernel can use; make it smaller",
+        SpecName(spec), spec.partition_bytes, usable);
   if (!spec.address) return {};
   const Address& address = *spec.address;
   const int64_t physical = PhysicalBytes(*machine_, spec.memory);
@@ -84,7 +84,7 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
       address.byte + spec.partition_bytes > physical)
     return KernelError(ErrorClass::kCapacity,
                        "{} at address ({}, {}) needs {} partitions of {} bytes; {} has {} of {}",
-                       NameOf(spec), address.partition, address.byte, spec.partitions,
+                       SpecName(spec), address.partition, address.byte, spec.partitions,
                        spec.partition_bytes, MemoryName(spec.memory), machine_->partitions,
                        physical);
   return {};
@@ -145,7 +145,8 @@ Result<Tensor*> Core::Allocate(const TensorSpec& spec) {
         ErrorClass::kShape,
         "{} has {} bytes on core {} and {} on the other; both cores must declare the "
         "same shared tensors in the same order{}",
-        NameOf(spec), spec.partition_bytes, rank_, tensor->partition_bytes, AtSource(spec.source));
+        SpecName(spec), spec.partition_bytes, rank_, tensor->partition_bytes,
+        AtSource(spec.source));
   if (!tensor) {
     WT_ASSIGN_OR_RETURN(tensor, MakeTensor(spec));
     if (common) hbm_->Publish(rank_, tensor);

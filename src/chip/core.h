@@ -20,6 +20,7 @@ struct CoreOptions {
   bool values = true;      // simulate values; false: shapes and time only
   bool precise_fp = true;  // round to the declared dtypes; false: keep fp32 (NKI_PRECISE_FP=0)
   bool check_uninitialized = true;
+  bool check_ranges = true;       // refuse arguments outside an activation's documented range
   uint64_t max_instructions = 0;  // 0: no limit
   uint64_t seed = 0;              // of the engines' random number generators
 };
@@ -60,6 +61,7 @@ class Core {
   ~Core();
 
   const Machine& machine() const { return *machine_; }
+  std::shared_ptr<const Machine> shared_machine() const { return machine_; }
   const CoreOptions& options() const { return options_; }
   int rank() const { return rank_; }  // 0 or 1 within a pair
   SourceTable& sources() { return *sources_; }

@@ -68,14 +68,19 @@ AccessPattern RowPattern(const Walk& walk, int64_t p) {
   return row;
 }
 
+// Partition by partition first: the order in which rows take their offsets.
 std::vector<int64_t> IndicesOf(const Walk& walk) {
-  std::vector<int64_t> indices(static_cast<size_t>(walk.rows() * walk.row_elements()));
-  int64_t* to = indices.data();
-  for (int64_t p = 0; p < walk.rows(); ++p) {
+  const int64_t rows = walk.rows(), columns = walk.row_elements();
+  std::vector<int64_t> indices(static_cast<size_t>(rows * columns));
+  std::vector<int64_t> row(static_cast<size_t>(columns));
+  for (int64_t p = 0; p < rows; ++p) {
+    int64_t* to = row.data();
     ForRuns(walk.pattern, walk.Row(p), [&](std::byte* start, int64_t step, int64_t n) {
       LoadInts(walk.pattern.dtype, start, step, n, to);
       to += n;
     });
+    for (int64_t c = 0; c < columns; ++c)
+      indices[static_cast<size_t>(c * rows + p)] = row[static_cast<size_t>(c)];
   }
   return indices;
 }
@@ -291,6 +296,14 @@ void ExecuteContext::WriteInts(int param, std::span<const int64_t> values) {
 }
 void ExecuteContext::WriteBits(int param, std::span<const uint32_t> values) {
   WriteAll(walk(param), values, StoreBits);
+}
+
+void ExecuteContext::WriteColumn(int param, const float* values) {
+  FloatWriter out = FloatsOut(param);
+  for (int64_t p = 0; p < walk(param).rows(); ++p) {
+    out.Row(p)[0] = values[p];
+    out.Done(p);
+  }
 }
 
 const float* ExecuteContext::Scalars(int param, int64_t partitions) {

@@ -45,6 +45,7 @@ class ExecuteContext {
   ExecuteState& state() { return core_.state(); }
   const Instr& instr() const { return instr_; }
   bool precise_fp() const { return core_.options().precise_fp; }
+  bool check_ranges() const { return core_.options().check_ranges; }
   // "tensor_scalar: operand0", for messages.
   std::string OperandName(int param) const;
   // Where the operand really lies, dynamic offsets applied.
@@ -63,6 +64,8 @@ class ExecuteContext {
   void WriteFloats(int param, std::span<const float> values);
   void WriteInts(int param, std::span<const int64_t> values);  // low bits kept
   void WriteBits(int param, std::span<const uint32_t> values);
+  // One value a partition to a [P, 1] operand.
+  void WriteColumn(int param, const float* values);
   // A [P, 1] operand or a number: one value a partition (kSrcOrFloat parameters).
   Result<std::vector<float>> ReadScalars(int param, int64_t partitions);
 

@@ -23,6 +23,7 @@ struct EngineSet {
   }
   constexpr bool has(Engine engine) const { return bits >> int(engine) & 1; }
   constexpr bool empty() const { return bits == 0; }
+  constexpr void remove(Engine engine) { bits &= uint8_t(~(1u << int(engine))); }
 };
 
 struct InstrDef;  // isa.h

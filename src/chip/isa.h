@@ -166,6 +166,9 @@ struct InstrDef {
       engines;  // that can execute it; the first choice of an unnamed engine is default_engine
   Engine default_engine;  // kUnknown: the compiler policy balances between `engines`
   Generation since = Generation::kGen2;
+  // Narrows `engines` for one instruction (an operation that only GpSimd has). May be null. Use
+  // CandidateEngines of legality.h, which knows of PSUM too.
+  EngineSet (*candidates)(const Machine& machine, const Instr& instr) = nullptr;
   // Legality beyond what the parameters say (those are checked before, by legality.h). May be null.
   Status (*check)(const Machine& machine, const Instr& instr) = nullptr;
   // Values. Reads and writes through the context; requires a checked instruction.

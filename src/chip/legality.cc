@@ -115,14 +115,13 @@ Status CheckMemoryAndType(const InstrDef& def, const Param& param, const AccessP
 bool IsDma(const InstrDef& def) { return def.engines.has(Engine::kDma); }
 
 // Hardware addresses partitions in quarters: chip.md 3.1.
-Status CheckStartPartition(const std::string& name, const AccessPattern& pattern,
-                           bool quadrant_offset) {
+Status CheckStartPartition(const Machine& machine, const std::string& name,
+                           const AccessPattern& pattern, bool quadrant_offset) {
   const Tensor& tensor = *pattern.tensor;
   int start = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
   if (quadrant_offset && start % 32 <= 12 && start % 4 == 0) start -= start % 32;
-  const int64_t span = pattern.dims[0].step == 0 ? 1 : pattern.partitions();
-  const bool fits = span > 64 ? start == 0 : span > 32 ? start % 64 == 0 : start % 32 == 0;
-  if (fits) return {};
+  const int span = pattern.dims[0].step == 0 ? 1 : static_cast<int>(pattern.partitions());
+  if (machine.StartAllowed(start, span)) return {};
   return KernelError(ErrorClass::kPartitions,
                      "{} starts at partition {} and spans {}; expected a start of {}", name, start,
                      span,
@@ -137,7 +136,7 @@ Status CheckOnChip(const Machine& machine, const std::string& name, const Access
     return KernelError(ErrorClass::kPartitions, "{} spans {} partitions; there are {}: split it",
                        name, pattern.partitions(), machine.partitions);
   if (dma) return {};
-  WT_RETURN_IF_ERROR(CheckStartPartition(name, pattern, quadrant_offset));
+  WT_RETURN_IF_ERROR(CheckStartPartition(machine, name, pattern, quadrant_offset));
   if (const int dims = pattern.Merged().num_dims - 1; dims > machine.max_free_dims)
     return KernelError(ErrorClass::kFreeSize,
                        "{} walks {} free dimensions; expected at most {}: split it", name, dims,
@@ -170,18 +169,44 @@ Status CheckOperand(const Machine& machine, const Instr& instr, const Param& par
   return CheckBounds(pattern, name);
 }
 
-Status CheckEngine(const Instr& instr) {
+std::string EngineList(EngineSet engines) {
+  std::string text;
+  for (int i = 0; i < kNumEngines; ++i) {
+    if (engines.has(Engine(i)))
+      text += (text.empty() ? "" : ", ") + std::string(EngineName(Engine(i)));
+  }
+  return text.empty() ? "none" : text;
+}
+
+EngineSet Unnamed(const Machine& machine, const Instr& instr) {
   const InstrDef& def = *instr.def;
-  if (instr.engine == Engine::kUnknown) return {};
-  if (!def.engines.has(instr.engine))
-    return KernelError(ErrorClass::kEngine, "{}: the {} engine cannot execute it", def.name,
-                       EngineName(instr.engine));
-  if (instr.engine == Engine::kGpSimd && AnyInPsum(instr))
+  EngineSet engines = def.candidates ? def.candidates(machine, instr) : def.engines;
+  if (AnyInPsum(instr)) engines.remove(Engine::kGpSimd);
+  return engines;
+}
+
+Status CheckEngine(const Machine& machine, const Instr& instr) {
+  const InstrDef& def = *instr.def;
+  if (instr.engine == Engine::kGpSimd && def.engines.has(Engine::kGpSimd) && AnyInPsum(instr))
     return KernelError(ErrorClass::kMemory, "{}: the gpsimd engine cannot reach PSUM", def.name);
-  return {};
+  if (!CandidateEngines(machine, instr).empty()) return {};
+  const EngineSet able = Unnamed(machine, instr);
+  if (able.empty())
+    return KernelError(ErrorClass::kMemory,
+                       "{}: only the gpsimd engine has this operation, and it cannot reach PSUM",
+                       def.name);
+  return KernelError(ErrorClass::kEngine,
+                     "{}: the {} engine cannot execute it; expected one of: {}", def.name,
+                     EngineName(instr.engine), EngineList(able));
 }
 
 }  // namespace
+
+EngineSet CandidateEngines(const Machine& machine, const Instr& instr) {
+  const EngineSet engines = Unnamed(machine, instr);
+  if (instr.engine == Engine::kUnknown) return engines;
+  return engines.has(instr.engine) ? EngineSet{instr.engine} : EngineSet{};
+}
 
 bool AnyInPsum(const Instr& instr) {
   for (const AccessPattern& pattern : instr.operands) {
@@ -223,7 +248,7 @@ Status CheckInstr(const Machine& machine, const Instr& instr) {
     for (int64_t k = 0; k < count; ++k)
       WT_RETURN_IF_ERROR(CheckOperand(machine, instr, param, arg.i + k));
   }
-  WT_RETURN_IF_ERROR(CheckEngine(instr));
+  WT_RETURN_IF_ERROR(CheckEngine(machine, instr));
   return def.check ? def.check(machine, instr) : Status();
 }
 

@@ -14,6 +14,10 @@ void CompleteInstr(Instr& instr);
 // The first rule that `instr` breaks. Requires a completed instruction.
 Status CheckInstr(const Machine& machine, const Instr& instr);
 
+// The engines that can execute this very instruction, the named one alone when there is a name.
+// Empty when none can. Requires a completed instruction.
+EngineSet CandidateEngines(const Machine& machine, const Instr& instr);
+
 // For the checks of rows.
 
 // "tensor_copy: dst"
@@ -23,7 +27,6 @@ Status CheckSameSize(const Instr& instr, int a, int b);
 // A kSrcOrFloat parameter given as an operand must be [P, 1], P the partitions of `of`.
 Status CheckColumn(const Instr& instr, int param, int of);
 Status CheckNotBothPsum(const Instr& instr, int a, int b);
-// An operand's memory seen as a condition of an engine: GpSimd cannot reach PSUM.
 bool AnyInPsum(const Instr& instr);
 
 }  // namespace wt::chip

@@ -75,6 +75,8 @@ namespace wt::chip {
   X(kSbufUsableBytes, "memory.sbuf_usable_partition_bytes")    \
   X(kPsumBanks, "memory.psum_banks")                           \
   X(kPsumBankBytes, "memory.psum_bank_bytes")                  \
+  X(kSbufAlign, "memory.sbuf_min_align_bytes")                 \
+  X(kPsumAlign, "memory.psum_min_align_bytes")                 \
   X(kHbmPairBytes, "memory.hbm_pair_bytes")                    \
   X(kHbmPairRate, "memory.hbm_pair_bytes_per_ns")              \
   X(kHbmCoreRate, "memory.hbm_core_bytes_per_ns")              \

@@ -96,22 +96,22 @@ Rows RowsOf(const AccessPattern& pattern) {
 
 // Calls fn(begin, end) for the runs of bytes of one row; HBM: of the whole walk. Stops on false.
 template <class Fn>
-bool ForRuns(const AccessPattern& pattern, int first_dim, int64_t element, const Fn& fn) {
+bool ForByteRuns(const AccessPattern& pattern, int first_dim, int64_t element, const Fn& fn) {
   const int64_t bytes = DTypeBytes(pattern.dtype);
   if (first_dim == pattern.num_dims) return fn(element * bytes, (element + 1) * bytes);
   const Dim& dim = pattern.dims[static_cast<size_t>(first_dim)];
   if (first_dim == pattern.num_dims - 1 && dim.step == 1)
     return fn(element * bytes, (element + dim.size) * bytes);
   for (int64_t i = 0; i < dim.size; ++i) {
-    if (!ForRuns(pattern, first_dim + 1, element + i * dim.step, fn)) return false;
+    if (!ForByteRuns(pattern, first_dim + 1, element + i * dim.step, fn)) return false;
     if (dim.step == 0) break;
   }
   return true;
 }
 
 template <class Fn>
-bool ForRuns(const AccessPattern& merged, const Fn& fn) {
-  return ForRuns(merged, merged.on_chip() ? 1 : 0, merged.offset, fn);
+bool ForByteRuns(const AccessPattern& merged, const Fn& fn) {
+  return ForByteRuns(merged, merged.on_chip() ? 1 : 0, merged.offset, fn);
 }
 
 // A dense walk over every byte of a tensor that shares none with others.
@@ -135,7 +135,7 @@ Mask MaskOf(const AccessPattern& merged, int64_t first_byte) {
   end += first_byte;
   Mask mask{begin / 64, {}};
   mask.bits.assign(static_cast<size_t>((end + 63) / 64 - begin / 64), 0);
-  ForRuns(merged, [&](int64_t from, int64_t to) {
+  ForByteRuns(merged, [&](int64_t from, int64_t to) {
     from += first_byte;
     to += first_byte;
     for (int64_t word = from / 64; word * 64 < to; ++word)
@@ -154,7 +154,7 @@ void ChangeMap(ByteMap& map, const AccessPattern& pattern, bool set) {
     const Mask mask = MaskOf(merged, place.first_byte);
     map.Apply(place.row, place.rows, mask.word, mask.bits, set);
   } else {
-    ForRuns(merged, [&](int64_t begin, int64_t end) {
+    ForByteRuns(merged, [&](int64_t begin, int64_t end) {
       set ? map.Set(0, begin, end) : map.Clear(0, begin, end);
       return true;
     });
@@ -168,7 +168,7 @@ std::optional<BytePlace> FirstOther(const ByteMap& map, const AccessPattern& pat
   const Rows place = RowsOf(merged);
   std::optional<BytePlace> found;
   for (int64_t r = 0; r < place.rows && !found; ++r) {
-    ForRuns(merged, [&](int64_t begin, int64_t end) {
+    ForByteRuns(merged, [&](int64_t begin, int64_t end) {
       end += place.first_byte;
       const int64_t at = map.FirstOther(place.row + r, begin + place.first_byte, end, set);
       if (at == end) return true;

@@ -21,23 +21,18 @@
 
 namespace wt::chip {
 
-// Sizes of a NeuronCore-v3 (chip.md 1 and 3) without laws of time.
-inline std::shared_ptr<Machine> TestMachine(Generation generation = Generation::kGen3) {
-  auto machine = std::make_shared<Machine>();
-  machine->name = generation == Generation::kGen4   ? "trn3"
-                  : generation == Generation::kGen3 ? "trn2"
-                                                    : "trn1";
+// data/chips/trn2.toml, as another generation if need be (with that one's limits of nc_matmul).
+inline std::shared_ptr<const Machine> TestMachine(Generation generation = Generation::kGen3) {
+  static const Result<std::shared_ptr<const Machine>> trn2 = Machine::Load("trn2");
+  WT_CHECK(trn2.ok(), "{}", trn2.status().message());
+  if (generation == Generation::kGen3) return *trn2;
+  auto machine = std::make_shared<Machine>(**trn2);
   machine->generation = generation;
-  machine->sbuf_partition_bytes = 224 << 10;
-  machine->sbuf_usable_partition_bytes = 208 << 10;
-  machine->psum_banks = 8;
-  machine->psum_bank_bytes = 2048;
-  machine->hbm_bytes = int64_t{24} << 30;
-  machine->max_moving = generation == Generation::kGen4 ? 4096 : 512;
-  machine->max_stationary = 128;
-  machine->max_free_dims = 4;
-  machine->max_sbuf_elements = 64 << 10;
-  machine->max_psum_elements = generation == Generation::kGen4 ? 8192 : 4096;
+  machine->name = generation == Generation::kGen4 ? "trn3" : "trn1";
+  if (generation == Generation::kGen4) {
+    machine->max_moving = 4096;
+    machine->max_psum_elements = 8192;
+  }
   return machine;
 }
 

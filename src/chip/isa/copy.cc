@@ -3,12 +3,14 @@
 
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace copies {
 namespace {
 
 namespace tc = tensor_copy;
@@ -20,13 +22,13 @@ constexpr Param kTensorCopyParams[] = {
     {"name", ParamKind::kString, "None", 0},
 };
 
-Status CheckTensorCopy(const Machine& machine, const Instr& instr) {
-  if (instr.engine == Engine::kScalar && machine.generation == Generation::kGen2)
-    return KernelError(
-        ErrorClass::kEngine,
-        "tensor_copy: the scalar engine of {} cannot execute it; use activation with "
-        "op=copy",
-        machine.name);
+EngineSet TensorCopyEngines(const Machine& machine, const Instr&) {
+  EngineSet engines{Engine::kVector, Engine::kScalar, Engine::kGpSimd};
+  if (machine.generation == Generation::kGen2) engines.remove(Engine::kScalar);
+  return engines;
+}
+
+Status CheckTensorCopy(const Machine&, const Instr& instr) {
   const DType from = instr.operand(tc::kSrc).dtype, to = instr.operand(tc::kDst).dtype;
   if (from != to && (!Has(kComputeTypes, from) || !Has(kComputeTypes, to)))
     return KernelError(ErrorClass::kDtype, "tensor_copy: {} cannot be converted to {}",
@@ -75,46 +77,41 @@ Status CheckMemset(const Machine&, const Instr& instr) {
 
 Status ExecuteMemset(ExecuteContext& context, const Instr& instr) {
   const Walk& to = context.walk(ms::kDst);
-  const Arg& value = instr.args[ms::kValue];
   const DType dtype = to.pattern.dtype;
   std::vector<std::byte> row(static_cast<size_t>(to.row_elements() * DTypeBytes(dtype)));
-  const float number = static_cast<float>(value.number());
-  const int64_t integer = value.kind == Arg::kFloat ? static_cast<int64_t>(value.f) : value.i;
-  if (IsInteger(dtype)) {
-    StoreInts(dtype, row.data(), 1, 1, &integer);
-  } else {
-    StoreFloats(dtype, row.data(), 1, 1, &number);
-  }
-  for (size_t i = static_cast<size_t>(DTypeBytes(dtype)); i < row.size(); ++i)
-    row[i] = row[i - static_cast<size_t>(DTypeBytes(dtype))];
+  StoreNumber(dtype, instr.args[ms::kValue].number(), to.row_elements(), row.data());
   FillRows(to, row.data());
   MarkWritten(to);
   return {};
 }
 
 }  // namespace
+}  // namespace copies
 
 const InstrDef kTensorCopy = {
     .name = "tensor_copy",
     .summary =
         "Copies a tile within SBUF and PSUM. The same bits when both element types are equal; "
         "otherwise through fp32, rounded to the type of dst.",
-    .params = kTensorCopyParams,
+    .params = copies::kTensorCopyParams,
     .engines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .check = CheckTensorCopy,
-    .execute = ExecuteTensorCopy,
+    .candidates = copies::TensorCopyEngines,
+    .check = copies::CheckTensorCopy,
+    .execute = copies::ExecuteTensorCopy,
+    .cost = cost::TensorCopy,
     .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
 };
 
 const InstrDef kMemset = {
     .name = "memset",
     .summary = "Fills a tile with one constant.",
-    .params = kMemsetParams,
+    .params = copies::kMemsetParams,
     .engines = {Engine::kVector, Engine::kGpSimd},
     .default_engine = Engine::kUnknown,
-    .check = CheckMemset,
-    .execute = ExecuteMemset,
+    .check = copies::CheckMemset,
+    .execute = copies::ExecuteMemset,
+    .cost = cost::Memset,
     .cost_rule = "memset by element type",
 };
 

@@ -1,15 +1,15 @@
 // dma_copy: any way between SBUF and HBM, with conversion, gather and scatter.
 #include "chip/bytes.h"
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
-#include "chip/legality.h"
 
 namespace wt::chip::isa {
+namespace dma_copy {
 namespace {
-
-using namespace dma_copy;
 
 constexpr uint8_t kDmaMemories = kInSbuf | kInHbm;
 constexpr Param kParams[] = {
@@ -120,6 +120,7 @@ Status ExecuteDmaCopy(ExecuteContext& context, const Instr&) {
 }
 
 }  // namespace
+}  // namespace dma_copy
 
 const InstrDef kDmaCopy = {
     .name = "dma_copy",
@@ -128,11 +129,12 @@ const InstrDef kDmaCopy = {
         "in order; converts through fp32 when the element types differ. Offsets known only at run "
         "time select one place (scalar) or one row a partition (gather, scatter); what lies out of "
         "bounds is an error or is skipped, by oob_mode.",
-    .params = kParams,
+    .params = dma_copy::kParams,
     .engines = {Engine::kDma},
     .default_engine = Engine::kDma,
-    .check = CheckDmaCopy,
-    .execute = ExecuteDmaCopy,
+    .check = dma_copy::CheckDmaCopy,
+    .execute = dma_copy::ExecuteDmaCopy,
+    .cost = cost::DmaCopy,
     .cost_rule = "dma by bytes, descriptor size and engines",
 };
 

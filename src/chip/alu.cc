@@ -1,0 +1,290 @@
+#include "chip/alu.h"
+
+#include <cmath>
+#include <limits>
+
+#include "chip/clones.h"
+
+namespace wt::chip {
+
+bool IsBitwise(AluOp op) {
+  switch (op) {
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
+    case AluOp::kInvert:
+    case AluOp::kLeftShift:
+    case AluOp::kRightShift:
+    case AluOp::kArithShiftRight:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsUnary(AluOp op) {
+  switch (op) {
+    case AluOp::kInvert:
+    case AluOp::kLogicalNot:
+    case AluOp::kAbs:
+    case AluOp::kSquare:
+    case AluOp::kRelu:
+    case AluOp::kRsqrt:
+    case AluOp::kSqrt:
+    case AluOp::kReciprocal:
+    case AluOp::kNegative:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsReduction(AluOp op) {
+  switch (op) {
+    case AluOp::kAdd:
+    case AluOp::kSubtract:
+    case AluOp::kMultiply:
+    case AluOp::kMaximum:
+    case AluOp::kMinimum:
+    case AluOp::kLogicalAnd:
+    case AluOp::kLogicalOr:
+    case AluOp::kLogicalXor:
+    case AluOp::kBitwiseAnd:
+    case AluOp::kBitwiseOr:
+    case AluOp::kBitwiseXor:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsBinaryArithmetic(AluOp op) {
+  return !IsBitwise(op) && !IsUnary(op) && op != AluOp::kBypass && op != AluOp::kAverage;
+}
+
+namespace {
+
+WT_INLINE float Max(float a, float b) { return a > b || a != a ? a : b; }  // NaN wins
+WT_INLINE float Min(float a, float b) { return a < b || a != a ? a : b; }
+
+// The sign of the divisor, as Python's %.
+WT_INLINE float Mod(float a, float b) {
+  const float rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Calls fn(operation), an operation being a function object on two floats.
+template <class Fn>
+WT_INLINE void WithOp(AluOp op, const Fn& fn) {
+#define WT_OP(name, expression)                                                             \
+  case AluOp::name:                                                                         \
+    return fn([](float a, [[maybe_unused]] float b) __attribute__((always_inline))->float { \
+      return expression;                                                                    \
+    });
+  switch (op) {
+    WT_OP(kAdd, a + b)
+    WT_OP(kSubtract, a - b)
+    WT_OP(kMultiply, a * b)
+    WT_OP(kDivide, a / b)
+    WT_OP(kMaximum, Max(a, b))
+    WT_OP(kMinimum, Min(a, b))
+    WT_OP(kPower, std::pow(a, b))
+    WT_OP(kMod, Mod(a, b))
+    WT_OP(kFmod, std::fmod(a, b))
+    WT_OP(kAbsMax, Max(std::fabs(a), std::fabs(b)))
+    WT_OP(kAbsMin, Min(std::fabs(a), std::fabs(b)))
+    WT_OP(kAverage, (a + b) * 0.5f)
+    WT_OP(kEqual, a == b ? 1.0f : 0.0f)
+    WT_OP(kNotEqual, a != b ? 1.0f : 0.0f)
+    WT_OP(kLess, a < b ? 1.0f : 0.0f)
+    WT_OP(kLessEqual, a <= b ? 1.0f : 0.0f)
+    WT_OP(kGreater, a > b ? 1.0f : 0.0f)
+    WT_OP(kGreaterEqual, a >= b ? 1.0f : 0.0f)
+    WT_OP(kLogicalAnd, (a != 0) & (b != 0) ? 1.0f : 0.0f)
+    WT_OP(kLogicalOr, (a != 0) | (b != 0) ? 1.0f : 0.0f)
+    WT_OP(kLogicalXor, (a != 0) ^ (b != 0) ? 1.0f : 0.0f)
+    WT_OP(kLogicalNot, a == 0 ? 1.0f : 0.0f)
+    WT_OP(kAbs, std::fabs(a))
+    WT_OP(kSquare, a * a)
+    WT_OP(kRelu, a > 0 || a != a ? a : 0.0f)
+    WT_OP(kRsqrt, 1.0f / std::sqrt(a))
+    WT_OP(kSqrt, std::sqrt(a))
+    WT_OP(kReciprocal, 1.0f / a)
+    WT_OP(kNegative, -a)
+    default:  // kBypass; bits never come here
+      return fn([](float a, float) __attribute__((always_inline))->float { return a; });
+  }
+#undef WT_OP
+}
+
+}  // namespace
+
+float Apply(AluOp op, float a, float b) {
+  float result = 0;
+  WithOp(op, [&](auto operation) { result = operation(a, b); });
+  return result;
+}
+
+WT_CLONES void AluRows(AluOp op, const float* a, const float* b, float* out, int64_t n) {
+  WithOp(
+      op, [=](auto operation) __attribute__((always_inline)) {
+#pragma GCC ivdep
+        for (int64_t i = 0; i < n; ++i) out[i] = operation(a[i], b[i]);
+      });
+}
+
+WT_CLONES void AluScalar(AluOp op, const float* a, float b, bool reverse, float* out, int64_t n) {
+  WithOp(
+      op, [=](auto operation) __attribute__((always_inline)) {
+        if (reverse) {
+#pragma GCC ivdep
+          for (int64_t i = 0; i < n; ++i) out[i] = operation(b, a[i]);
+        } else {
+#pragma GCC ivdep
+          for (int64_t i = 0; i < n; ++i) out[i] = operation(a[i], b);
+        }
+      });
+}
+
+uint32_t ApplyBits(AluOp op, uint32_t a, uint32_t b, int width) {
+  const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+  const bool past = b >= static_cast<uint32_t>(width);  // shifts everything out
+  switch (op) {
+    case AluOp::kBitwiseAnd:
+      return a & b;
+    case AluOp::kBitwiseOr:
+      return a | b;
+    case AluOp::kBitwiseXor:
+      return a ^ b;
+    case AluOp::kInvert:
+      return ~a & mask;
+    case AluOp::kLeftShift:
+      return past ? 0 : (a << b) & mask;
+    case AluOp::kRightShift:
+      return past ? 0 : a >> b;
+    case AluOp::kArithShiftRight: {
+      const int32_t value = static_cast<int32_t>(a << (32 - width)) >> (32 - width);
+      return static_cast<uint32_t>(value >> (past ? width - 1 : static_cast<int>(b))) & mask;
+    }
+    default:
+      return a;
+  }
+}
+
+namespace {
+
+template <class T>
+T ApplyInt(AluOp op, T a, T b) {
+  const auto ua = static_cast<uint32_t>(a), ub = static_cast<uint32_t>(b);
+  switch (op) {
+    case AluOp::kAdd:
+      return static_cast<T>(ua + ub);
+    case AluOp::kSubtract:
+      return static_cast<T>(ua - ub);
+    case AluOp::kMultiply:
+      return static_cast<T>(ua * ub);
+    case AluOp::kMaximum:
+      return a > b ? a : b;
+    case AluOp::kMinimum:
+      return a < b ? a : b;
+    case AluOp::kEqual:
+      return a == b;
+    case AluOp::kNotEqual:
+      return a != b;
+    case AluOp::kLess:
+      return a < b;
+    case AluOp::kLessEqual:
+      return a <= b;
+    case AluOp::kGreater:
+      return a > b;
+    case AluOp::kGreaterEqual:
+      return a >= b;
+    case AluOp::kLogicalAnd:
+      return a != 0 && b != 0;
+    case AluOp::kLogicalOr:
+      return a != 0 || b != 0;
+    case AluOp::kLogicalXor:
+      return (a != 0) != (b != 0);
+    case AluOp::kDivide:  // toward zero; by zero: all ones
+      return b == 0 ? static_cast<T>(-1) : static_cast<T>(int64_t{a} / int64_t{b});
+    default:
+      return static_cast<T>(std::llrint(std::pow(static_cast<double>(a), static_cast<double>(b))));
+  }
+}
+
+}  // namespace
+
+void AluInts(AluOp op, const int32_t* a, const int32_t* b, bool is_signed, int32_t* out,
+             int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = is_signed ? ApplyInt<int32_t>(op, a[i], b[i])
+                       : static_cast<int32_t>(ApplyInt<uint32_t>(op, static_cast<uint32_t>(a[i]),
+                                                                 static_cast<uint32_t>(b[i])));
+  }
+}
+
+float Identity(AluOp op) {
+  switch (op) {
+    case AluOp::kMultiply:
+    case AluOp::kLogicalAnd:
+      return 1;
+    case AluOp::kMaximum:
+      return -std::numeric_limits<float>::infinity();
+    case AluOp::kMinimum:
+    case AluOp::kAbsMin:
+      return std::numeric_limits<float>::infinity();
+    default:
+      return 0;
+  }
+}
+
+namespace {
+
+constexpr int64_t kLanes = 16;
+
+template <class Op>
+WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
+  float lanes[kLanes];
+  for (int64_t k = 0; k < kLanes; ++k) lanes[k] = a[k];
+  int64_t i = kLanes;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t k = 0; k < kLanes; ++k) lanes[k] = op(lanes[k], a[i + k]);
+  }
+  for (int64_t k = 0; i + k < n; ++k) lanes[k] = op(lanes[k], a[i + k]);
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t k = 0; k < half; ++k) lanes[k] = op(lanes[k], lanes[k + half]);
+  }
+  return lanes[0];
+}
+
+template <class Op>
+WT_INLINE float ReduceShort(const Op& op, const float* a, int64_t n) {
+  float result = a[0];
+  for (int64_t i = 1; i < n; ++i) result = op(result, a[i]);
+  return result;
+}
+
+WT_CLONES void ReduceInto(AluOp op, const float* a, int64_t n, float* result) {
+  WithOp(
+      op, [=](auto operation) __attribute__((always_inline)) {
+        *result = n < kLanes ? ReduceShort(operation, a, n) : ReduceLanes(operation, a, n);
+      });
+}
+
+}  // namespace
+
+float ReduceRow(AluOp op, const float* a, int64_t n) {
+  if (n == 0) return Identity(op);
+  const bool logical =
+      op == AluOp::kLogicalAnd || op == AluOp::kLogicalOr || op == AluOp::kLogicalXor;
+  if (n == 1) return logical ? a[0] != 0 : a[0];
+  float result;
+  if (op == AluOp::kSubtract) {
+    ReduceInto(AluOp::kAdd, a + 1, n - 1, &result);
+    return a[0] - result;
+  }
+  ReduceInto(op, a, n, &result);
+  return result;
+}
+
+}  // namespace wt::chip

@@ -1,0 +1,372 @@
+// tensor_tensor, tensor_scalar, scalar_tensor_tensor, reciprocal: one result an element.
+#include <algorithm>
+
+#include "chip/alu.h"
+#include "chip/cost_rules.h"
+#include "chip/error_class.h"
+#include "chip/execute.h"
+#include "chip/isa/operand_checks.h"
+#include "chip/isa/rows.h"
+
+namespace wt::chip::isa {
+namespace elementwise {
+namespace {
+
+Status CheckIntegers(const Instr& instr, std::initializer_list<int> params) {
+  for (int param : params) {
+    if (!instr.is_operand(param) || Has(kIntegerTypes, instr.operand(param).dtype)) continue;
+    return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations expect integers",
+                       OperandName(instr, param), DTypeName(instr.operand(param).dtype));
+  }
+  return {};
+}
+
+int WidthOf(const Walk& walk) { return static_cast<int>(8 * DTypeBytes(walk.pattern.dtype)); }
+
+// tensor_tensor
+
+namespace tt = tensor_tensor;
+
+constexpr Param kTensorTensorParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data2", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"op", ParamKind::kAluOp},
+    {"engine", ParamKind::kEngine, "unknown"},
+    {"name", ParamKind::kString, "None"},
+};
+
+// 32-bit integers throughout, for which GpSimd has exact arithmetic.
+bool AllInt32(const Instr& instr) {
+  const auto is_int32 = [&](int param) {
+    const DType dtype = instr.operand(param).dtype;
+    return dtype == DType::kI32 || dtype == DType::kU32;
+  };
+  return is_int32(tt::kDst) && is_int32(tt::kData1) && is_int32(tt::kData2);
+}
+
+EngineSet TensorTensorEngines(const Machine&, const Instr& instr) {
+  const auto op = instr.name_of<AluOp>(tt::kOp);
+  if (op == AluOp::kPower) return {Engine::kGpSimd};
+  if (IsBitwise(op)) return {Engine::kVector};
+  const bool exact = AllInt32(instr) && !AnyInPsum(instr);
+  if (exact && instr.engine == Engine::kUnknown) return {Engine::kGpSimd};
+  return {Engine::kVector, Engine::kGpSimd};
+}
+
+Status CheckTensorTensor(const Machine& machine, const Instr& instr) {
+  const auto op = instr.name_of<AluOp>(tt::kOp);
+  if (!IsBitwise(op) && !IsBinaryArithmetic(op))
+    return KernelError(ErrorClass::kArgument, "tensor_tensor: op {} does not take two inputs",
+                       AluOpName(op));
+  if (op == AluOp::kInvert)
+    return KernelError(ErrorClass::kArgument, "tensor_tensor: op invert does not take two inputs");
+  if ((op == AluOp::kAbsMax || op == AluOp::kAbsMin) && machine.generation < Generation::kGen4)
+    return KernelError(ErrorClass::kGeneration, "tensor_tensor: op {} does not exist on {}",
+                       AluOpName(op), machine.name);
+  if (IsBitwise(op)) WT_RETURN_IF_ERROR(CheckIntegers(instr, {tt::kDst, tt::kData1, tt::kData2}));
+  WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, tt::kData1, tt::kData2));
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, tt::kDst, tt::kData1));
+  return CheckSameSize(instr, tt::kDst, tt::kData2);
+}
+
+Status ExecuteBits(ExecuteContext& context, AluOp op) {
+  WT_ASSIGN_OR_RETURN(std::vector<uint32_t> a, context.ReadBits(tt::kData1));
+  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> b, context.ReadBits(tt::kData2));
+  const int width = WidthOf(context.walk(tt::kData1));
+  for (size_t i = 0; i < a.size(); ++i) a[i] = ApplyBits(op, a[i], b[i], width);
+  context.WriteBits(tt::kDst, a);
+  return {};
+}
+
+Status ExecuteInts(ExecuteContext& context, AluOp op) {
+  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> a, context.ReadBits(tt::kData1));
+  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> b, context.ReadBits(tt::kData2));
+  std::vector<uint32_t> out(a.size());
+  const bool is_signed = context.walk(tt::kData1).pattern.dtype == DType::kI32;
+  AluInts(op, reinterpret_cast<const int32_t*>(a.data()),
+          reinterpret_cast<const int32_t*>(b.data()), is_signed,
+          reinterpret_cast<int32_t*>(out.data()), static_cast<int64_t>(out.size()));
+  context.WriteBits(tt::kDst, out);
+  return {};
+}
+
+Status ExecuteTensorTensor(ExecuteContext& context, const Instr& instr) {
+  const auto op = instr.name_of<AluOp>(tt::kOp);
+  if (IsBitwise(op)) return ExecuteBits(context, op);
+  const EngineSet engines = CandidateEngines(context.machine(), instr);
+  if (AllInt32(instr) && !engines.has(Engine::kVector)) return ExecuteInts(context, op);
+  FloatReader a = context.Floats(tt::kData1), b = context.Floats(tt::kData2);
+  FloatWriter out = context.FloatsOut(tt::kDst);
+  const Walk& to = context.walk(tt::kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    AluRows(op, a.Row(p), b.Row(p), out.Row(p), to.row_elements());
+    out.Done(p);
+  }
+  return {};
+}
+
+// tensor_scalar
+
+namespace ts = tensor_scalar;
+
+constexpr Param kTensorScalarParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"op0", ParamKind::kAluOp},
+    {"operand0", ParamKind::kSrcOrFloat, "None"},
+    {"reverse0", ParamKind::kBool, "False"},
+    {"op1", ParamKind::kAluOp, "None"},
+    {"operand1", ParamKind::kSrcOrFloat, "None"},
+    {"reverse1", ParamKind::kBool, "False"},
+    {"engine", ParamKind::kEngine, "unknown"},
+    {"name", ParamKind::kString, "None"},
+};
+
+// What the Scalar engine can do in one pass: multiply and add, or one of them.
+bool FitsScalarEngine(const Instr& instr) {
+  const auto op0 = instr.name_of<AluOp>(ts::kOp0);
+  if (instr.flag(ts::kReverse1) || (op0 != AluOp::kMultiply && op0 != AluOp::kAdd)) return false;
+  if (!instr.has(ts::kOp1)) return true;
+  return op0 == AluOp::kMultiply && instr.name_of<AluOp>(ts::kOp1) == AluOp::kAdd;
+}
+
+bool Uses(const Instr& instr, AluOp op) {
+  return instr.name_of<AluOp>(ts::kOp0) == op ||
+         (instr.has(ts::kOp1) && instr.name_of<AluOp>(ts::kOp1) == op);
+}
+
+EngineSet TensorScalarEngines(const Machine&, const Instr& instr) {
+  EngineSet engines{Engine::kVector};
+  if (IsBitwise(instr.name_of<AluOp>(ts::kOp0))) return engines;
+  if (Uses(instr, AluOp::kRsqrt)) return {Engine::kGpSimd};
+  if (Uses(instr, AluOp::kPower)) return {Engine::kVector, Engine::kGpSimd};
+  if (FitsScalarEngine(instr)) return {Engine::kVector, Engine::kScalar};
+  return engines;
+}
+
+Status CheckStage(const Instr& instr, int op_param, int operand) {
+  const auto op = instr.name_of<AluOp>(op_param);
+  if (op == AluOp::kAverage || (op == AluOp::kBypass && op_param == ts::kOp1))
+    return KernelError(ErrorClass::kArgument, "{}: op {} is not one of its operations",
+                       instr.def->name, AluOpName(op));
+  const bool needs = !IsUnary(op) && op != AluOp::kBypass;
+  if (needs && !instr.has(operand))
+    return KernelError(ErrorClass::kArgument, "{} is missing; op {} takes two inputs",
+                       OperandName(instr, operand), AluOpName(op));
+  if (!needs && instr.is_operand(operand))
+    return KernelError(ErrorClass::kArgument, "{} is a tensor; op {} takes one input: leave it out",
+                       OperandName(instr, operand), AluOpName(op));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, operand, ts::kData));
+  if (!IsBitwise(op) && instr.is_operand(operand) && instr.operand(operand).dtype != DType::kF32)
+    return KernelError(ErrorClass::kDtype, "{} is {}; arithmetic operations expect f32",
+                       OperandName(instr, operand), DTypeName(instr.operand(operand).dtype));
+  return {};
+}
+
+Status CheckTensorScalar(const Machine&, const Instr& instr) {
+  const auto op0 = instr.name_of<AluOp>(ts::kOp0);
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, ts::kDst, ts::kData));
+  WT_RETURN_IF_ERROR(CheckStage(instr, ts::kOp0, ts::kOperand0));
+  if (instr.has(ts::kOp1)) {
+    const auto op1 = instr.name_of<AluOp>(ts::kOp1);
+    WT_RETURN_IF_ERROR(CheckStage(instr, ts::kOp1, ts::kOperand1));
+    if (IsBitwise(op0) != IsBitwise(op1))
+      return KernelError(
+          ErrorClass::kArgument,
+          "tensor_scalar: op0 {} and op1 {} must both work on bits or both on numbers",
+          AluOpName(op0), AluOpName(op1));
+  } else if (instr.has(ts::kOperand1)) {
+    return KernelError(ErrorClass::kArgument, "tensor_scalar: operand1 is given without op1");
+  }
+  if (IsBitwise(op0))
+    return CheckIntegers(instr, {ts::kDst, ts::kData, ts::kOperand0, ts::kOperand1});
+  return {};
+}
+
+std::vector<uint32_t> ScalarBits(ExecuteContext& context, const Instr& instr, int param,
+                                 int64_t partitions) {
+  if (instr.is_operand(param)) return std::move(context.ReadBits(param)).value();
+  const auto number = static_cast<int64_t>(instr.args[static_cast<size_t>(param)].number());
+  return std::vector<uint32_t>(static_cast<size_t>(partitions), static_cast<uint32_t>(number));
+}
+
+Status ExecuteScalarBits(ExecuteContext& context, const Instr& instr) {
+  WT_ASSIGN_OR_RETURN(std::vector<uint32_t> data, context.ReadBits(ts::kData));
+  const Walk& from = context.walk(ts::kData);
+  const int width = WidthOf(from);
+  const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+  const auto stage = [&](int op_param, int operand, int reverse_param) {
+    const auto op = instr.name_of<AluOp>(op_param);
+    const bool reverse = instr.flag(reverse_param);
+    const std::vector<uint32_t> scalars = ScalarBits(context, instr, operand, from.rows());
+    for (size_t i = 0; i < data.size(); ++i) {
+      const uint32_t b = scalars[i / static_cast<size_t>(from.row_elements())] & mask;
+      data[i] = reverse ? ApplyBits(op, b, data[i], width) : ApplyBits(op, data[i], b, width);
+    }
+  };
+  stage(ts::kOp0, ts::kOperand0, ts::kReverse0);
+  if (instr.has(ts::kOp1)) stage(ts::kOp1, ts::kOperand1, ts::kReverse1);
+  context.WriteBits(ts::kDst, data);
+  return {};
+}
+
+Status ExecuteTensorScalar(ExecuteContext& context, const Instr& instr) {
+  const auto op0 = instr.name_of<AluOp>(ts::kOp0);
+  if (IsBitwise(op0)) return ExecuteScalarBits(context, instr);
+  const Walk& to = context.walk(ts::kDst);
+  const float* scalars0 = context.Scalars(ts::kOperand0, to.rows());
+  const float* scalars1 = context.Scalars(ts::kOperand1, to.rows());
+  FloatReader in = context.Floats(ts::kData);
+  FloatWriter out = context.FloatsOut(ts::kDst);
+  const bool two = instr.has(ts::kOp1);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    const int64_t n = to.row_elements();
+    float* row = out.Row(p);
+    AluScalar(op0, in.Row(p), scalars0[p], instr.flag(ts::kReverse0), row, n);
+    if (two)
+      AluScalar(instr.name_of<AluOp>(ts::kOp1), row, scalars1[p], instr.flag(ts::kReverse1), row,
+                n);
+    out.Done(p);
+  }
+  return {};
+}
+
+// scalar_tensor_tensor
+
+namespace stt = scalar_tensor_tensor;
+
+constexpr Param kScalarTensorTensorParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"op0", ParamKind::kAluOp},
+    {"operand0", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"op1", ParamKind::kAluOp},
+    {"operand1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"reverse0", ParamKind::kBool, "False"},
+    {"reverse1", ParamKind::kBool, "False"},
+    {"name", ParamKind::kString, "None"},
+};
+
+Status CheckScalarTensorTensor(const Machine&, const Instr& instr) {
+  for (int param : {int(stt::kOp0), int(stt::kOp1)}) {
+    const auto op = instr.name_of<AluOp>(param);
+    if (!IsBinaryArithmetic(op))
+      return KernelError(ErrorClass::kArgument,
+                         "{}: op {} is not an arithmetic operation of two inputs",
+                         OperandName(instr, param), AluOpName(op));
+  }
+  WT_RETURN_IF_ERROR(CheckColumn(instr, stt::kOperand0, stt::kData));
+  WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, stt::kData, stt::kOperand1));
+  WT_RETURN_IF_ERROR(CheckSameSize(instr, stt::kDst, stt::kData));
+  return CheckSameSize(instr, stt::kDst, stt::kOperand1);
+}
+
+Status ExecuteScalarTensorTensor(ExecuteContext& context, const Instr& instr) {
+  const Walk& to = context.walk(stt::kDst);
+  const int64_t n = to.row_elements();
+  const float* scalars = context.Scalars(stt::kOperand0, to.rows());
+  FloatReader a = context.Floats(stt::kData), b = context.Floats(stt::kOperand1);
+  FloatWriter out = context.FloatsOut(stt::kDst);
+  float* first = context.state().scratch.Floats(n);
+  const auto op0 = instr.name_of<AluOp>(stt::kOp0), op1 = instr.name_of<AluOp>(stt::kOp1);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    AluScalar(op0, a.Row(p), scalars[p], instr.flag(stt::kReverse0), first, n);
+    const float* second = b.Row(p);
+    if (instr.flag(stt::kReverse1)) {
+      AluRows(op1, second, first, out.Row(p), n);
+    } else {
+      AluRows(op1, first, second, out.Row(p), n);
+    }
+    out.Done(p);
+  }
+  return {};
+}
+
+// reciprocal
+
+namespace rc = reciprocal;
+
+constexpr Param kReciprocalParams[] = {
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"name", ParamKind::kString, "None"},
+};
+
+Status CheckReciprocal(const Machine&, const Instr& instr) {
+  return CheckSameSize(instr, rc::kDst, rc::kData);
+}
+
+Status ExecuteReciprocal(ExecuteContext& context, const Instr&) {
+  const Walk& to = context.walk(rc::kDst);
+  FloatReader in = context.Floats(rc::kData);
+  FloatWriter out = context.FloatsOut(rc::kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    AluScalar(AluOp::kReciprocal, in.Row(p), 0, false, out.Row(p), to.row_elements());
+    out.Done(p);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace elementwise
+
+const InstrDef kTensorTensor = {
+    .name = "tensor_tensor",
+    .summary =
+        "dst = data1 op data2, element by element, in fp32. Bitwise operations work on the bits of "
+        "integers. 32-bit integers throughout are exact on the gpsimd engine, where they go unless "
+        "one of them is in PSUM; power exists only there.",
+    .params = elementwise::kTensorTensorParams,
+    .engines = {Engine::kVector, Engine::kGpSimd},
+    .default_engine = Engine::kUnknown,
+    .candidates = elementwise::TensorTensorEngines,
+    .check = elementwise::CheckTensorTensor,
+    .execute = elementwise::ExecuteTensorTensor,
+    .cost = cost::TensorTensor,
+    .cost_rule = "vector.tensor_tensor by element types; gpsimd.elementwise",
+};
+
+const InstrDef kTensorScalar = {
+    .name = "tensor_scalar",
+    .summary =
+        "dst = (data op0 operand0) op1 operand1 in fp32, each operand a number or one value a "
+        "partition; reverse0 and reverse1 exchange the two sides. Both operations work on numbers "
+        "or both on the bits of integers.",
+    .params = elementwise::kTensorScalarParams,
+    .engines = {Engine::kVector, Engine::kScalar, Engine::kGpSimd},
+    .default_engine = Engine::kUnknown,
+    .candidates = elementwise::TensorScalarEngines,
+    .check = elementwise::CheckTensorScalar,
+    .execute = elementwise::ExecuteTensorScalar,
+    .cost = cost::TensorScalar,
+    .cost_rule = "vector.tensor_scalar by element types and memories; scalar.activation_copy",
+};
+
+const InstrDef kScalarTensorTensor = {
+    .name = "scalar_tensor_tensor",
+    .summary =
+        "dst = (data op0 operand0) op1 operand1 in fp32, operand0 a number or one value a "
+        "partition, operand1 a tile.",
+    .params = elementwise::kScalarTensorTensorParams,
+    .engines = {Engine::kVector},
+    .default_engine = Engine::kVector,
+    .check = elementwise::CheckScalarTensorTensor,
+    .execute = elementwise::ExecuteScalarTensorTensor,
+    .cost = cost::ScalarTensorTensor,
+    .cost_rule = "vector.tensor_tensor by element types",
+};
+
+const InstrDef kReciprocal = {
+    .name = "reciprocal",
+    .summary = "dst = 1 / data in fp32, rounded correctly.",
+    .params = elementwise::kReciprocalParams,
+    .engines = {Engine::kVector},
+    .default_engine = Engine::kVector,
+    .check = elementwise::CheckReciprocal,
+    .execute = elementwise::ExecuteReciprocal,
+    .cost = cost::Reciprocal,
+    .cost_rule = "vector.reciprocal",
+};
+
+}  // namespace wt::chip::isa
