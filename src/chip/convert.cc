@@ -154,18 +154,49 @@ void StoreInts(DType dtype, std::byte* to, int64_t step, int64_t n, const int64_
   });
 }
 
-void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const int64_t bytes = DTypeBytes(dtype);
+namespace {
+
+template <class Word>
+void LoadWords(const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
+  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
   for (int64_t i = 0; i < n; ++i) {
-    to[i] = 0;
-    std::memcpy(&to[i], from + i * step * bytes, static_cast<size_t>(bytes));
+    Word word;
+    std::memcpy(&word, from + i * stride, sizeof word);
+    to[i] = word;
+  }
+}
+
+template <class Word>
+void StoreWords(std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
+  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
+  for (int64_t i = 0; i < n; ++i) {
+    const auto word = static_cast<Word>(from[i]);
+    std::memcpy(to + i * stride, &word, sizeof word);
+  }
+}
+
+}  // namespace
+
+void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return LoadWords<uint8_t>(from, step, n, to);
+    case 2:
+      return LoadWords<uint16_t>(from, step, n, to);
+    default:
+      return LoadWords<uint32_t>(from, step, n, to);
   }
 }
 
 void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  const int64_t bytes = DTypeBytes(dtype);
-  for (int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * step * bytes, &from[i], static_cast<size_t>(bytes));
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return StoreWords<uint8_t>(to, step, n, from);
+    case 2:
+      return StoreWords<uint16_t>(to, step, n, from);
+    default:
+      return StoreWords<uint32_t>(to, step, n, from);
+  }
 }
 
 void StoreNumber(DType dtype, double number, int64_t n, std::byte* to) {

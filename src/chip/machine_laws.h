@@ -31,6 +31,7 @@ namespace wt::chip {
   X(kVectorElementwise, "vector.elementwise")                 \
   X(kVectorReduce, "vector.reduce")                           \
   X(kVectorTensorScalarReduce, "vector.tensor_scalar_reduce") \
+  X(kVectorBnStats, "vector.bn_stats")                        \
   X(kVectorBnAggr, "vector.bn_aggr")                          \
   X(kVectorMemset, "vector.memset")                           \
   X(kVectorMemsetZero16, "vector.memset_zero_16bit")          \
@@ -120,6 +121,11 @@ namespace wt::chip {
   X(kDmaDescriptorOverhead, "dma.descriptor_overhead_ns")      \
   X(kDmaMaxDescriptor, "dma.max_descriptor_bytes")             \
   X(kDmaElementBytes, "dma.min_efficient_bytes")               \
+  X(kDmaSmallWriteFactor, "dma.small_write_factor")            \
+  X(kDmaAlignment, "dma.alignment_bytes")                      \
+  X(kDmaUnalignedStore, "dma.unaligned_store_ns")              \
+  X(kDmaTransfer, "dma.transfer_ns")                           \
+  X(kDmaStoreTransfer, "dma.store_transfer_ns")                \
   X(kDmaIssueHwdge, "dma.issue_hwdge_ns")                      \
   X(kDmaIssueSwdge, "dma.issue_swdge_ns")                      \
   X(kDmaIssuePrebuilt, "dma.issue_prebuilt_ns")                \
