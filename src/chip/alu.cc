@@ -40,6 +40,18 @@ bool IsUnary(AluOp op) {
   }
 }
 
+Generation SinceOf(AluOp op) {
+  switch (op) {
+    case AluOp::kAbsMax:
+    case AluOp::kAbsMin:
+    case AluOp::kSquare:
+    case AluOp::kRelu:
+      return Generation::kGen4;
+    default:
+      return Generation::kGen2;
+  }
+}
+
 bool IsReduction(AluOp op) {
   switch (op) {
     case AluOp::kAdd:
@@ -92,8 +104,8 @@ WT_INLINE void WithOp(AluOp op, const Fn& fn) {
     WT_OP(kPower, std::pow(a, b))
     WT_OP(kMod, Mod(a, b))
     WT_OP(kFmod, std::fmod(a, b))
-    WT_OP(kAbsMax, Max(std::fabs(a), std::fabs(b)))
-    WT_OP(kAbsMin, Min(std::fabs(a), std::fabs(b)))
+    WT_OP(kAbsMax, std::fabs(a) > std::fabs(b) ? a : b)  // with its sign; a tie gives b
+    WT_OP(kAbsMin, std::fabs(a) < std::fabs(b) ? a : b)
     WT_OP(kAverage, (a + b) * 0.5f)
     WT_OP(kEqual, a == b ? 1.0f : 0.0f)
     WT_OP(kNotEqual, a != b ? 1.0f : 0.0f)

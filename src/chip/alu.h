@@ -14,6 +14,8 @@ bool IsBitwise(AluOp op);
 bool IsUnary(AluOp op);
 bool IsReduction(AluOp op);  // legal in reductions: chip.md 9
 bool IsBinaryArithmetic(AluOp op);
+// The first generation whose Vector engine has it: abs_max, abs_min, square and relu came late.
+Generation SinceOf(AluOp op);
 
 // One result. Unary operations use `a` alone. The plain twin of the rows below.
 float Apply(AluOp op, float a, float b);

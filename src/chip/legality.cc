@@ -1,5 +1,6 @@
 #include "chip/legality.h"
 
+#include "chip/alu.h"
 #include "chip/error_class.h"
 
 namespace wt::chip {
@@ -258,6 +259,20 @@ void CompleteInstr(Instr& instr) {
   }
 }
 
+namespace {
+
+Status CheckOpExists(const Machine& machine, const InstrDef& def, const Param& param,
+                     const Arg& arg) {
+  if (param.kind != ParamKind::kAluOp || !arg.given()) return {};
+  const auto op = static_cast<AluOp>(arg.i);
+  if (machine.generation >= SinceOf(op)) return {};
+  return KernelError(ErrorClass::kGeneration,
+                     "{}: {} {} does not exist on {}; it came with generation {}", def.name,
+                     param.name, AluOpName(op), machine.name, int(SinceOf(op)));
+}
+
+}  // namespace
+
 Status CheckInstr(const Machine& machine, const Instr& instr) {
   const InstrDef& def = *instr.def;
   if (machine.generation < def.since)
@@ -268,6 +283,7 @@ Status CheckInstr(const Machine& machine, const Instr& instr) {
     const Param& param = def.params[i];
     const Arg& arg = instr.args[i];
     WT_RETURN_IF_ERROR(CheckGiven(def, param, arg));
+    WT_RETURN_IF_ERROR(CheckOpExists(machine, def, param, arg));
     const int64_t count = arg.kind == Arg::kOperand    ? 1
                           : arg.kind == Arg::kOperands ? arg.count
                                                        : 0;

@@ -1,9 +1,6 @@
-// An array on the host, as kernels take and give them: shape, element type, bytes. Offers its bytes
-// to NumPy through the buffer protocol, and needs no NumPy itself.
+// An array on the host, as kernels take and give them: shape, element type, bytes.
 #pragma once
 
-#include "nki/python.h"
-// After Python.h.
 #include <cstddef>
 #include <vector>
 
@@ -15,6 +12,7 @@ struct HostArray {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;  // dense, the last dimension innermost; empty: shape only
+  const void* origin = nullptr;  // names the simulated tensor it was fetched from; never followed
 
   int64_t elements() const {
     int64_t product = 1;
@@ -22,10 +20,5 @@ struct HostArray {
     return product;
   }
 };
-
-bool InitHostArray(PyObject* module);  // adds HostArray
-PyObject* NewHostArray(HostArray array);
-// The array of a Python object of that type; null for others, without an exception.
-HostArray* AsHostArray(PyObject* object);
 
 }  // namespace wt::nki

@@ -41,7 +41,7 @@ struct Memory {
 
 Result<FetchedTensor> Fetch(const View& view) {
   FetchedTensor fetched;
-  fetched.array.dtype = view.dtype;
+  fetched.array.dtype = StoredType(view.storage->wide, view.dtype);
   fetched.array.shape.assign(view.shape.begin(), view.shape.begin() + view.rank);
   const chip::Tensor* tensor = view.storage->tensor;
   if (!tensor) {
@@ -52,8 +52,9 @@ Result<FetchedTensor> Fetch(const View& view) {
                        "{} is chosen by an index at run time; copy it before it is looked at",
                        Describe(view));
   }
+  fetched.array.origin = tensor->data;
   if (!tensor->data) return fetched;
-  const int64_t item = DTypeBytes(view.dtype);
+  const int64_t item = DTypeBytes(fetched.array.dtype);
   const int64_t total = tensor->partition_bytes * tensor->partitions;
   int64_t last = view.offset;
   for (int i = 0; i < view.rank; ++i) {

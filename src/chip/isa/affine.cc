@@ -3,11 +3,13 @@
 #include <cstdint>
 
 #include "chip/convert.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace affine {
 namespace {
 
 constexpr size_t kMaxPatternDims = 4;
@@ -52,7 +54,7 @@ std::vector<uint32_t> FirstPartition(std::span<const int64_t> pattern, uint32_t 
 // iota ------------------------------------------------------------------------------------------
 
 constexpr Param kIotaParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
     {"pattern", ParamKind::kPattern},
     {"offset", ParamKind::kInt, "0"},
     {"channel_multiplier", ParamKind::kInt, "0"},
@@ -94,10 +96,10 @@ Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
 // affine_select ---------------------------------------------------------------------------------
 
 constexpr Param kAffineSelectParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
     {"pattern", ParamKind::kPattern},
     {"channel_multiplier", ParamKind::kInt},
-    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
     {"on_false_value", ParamKind::kFloat},
     {"cmp_op", ParamKind::kAluOp, "equal"},
     {"offset", ParamKind::kInt, "0"},
@@ -136,7 +138,7 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
     ForEachPredicate(first, step, partitions, compare,
                      [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
   };
-  switch (EnumOf(instr, kCmpOp, AluOp::kEqual)) {
+  switch (instr.name_of<AluOp>(kCmpOp, AluOp::kEqual)) {
     case AluOp::kEqual:
       return run([](int32_t v) { return v == 0; });
     case AluOp::kNotEqual:
@@ -172,6 +174,7 @@ Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace affine
 
 const InstrDef kIota = {
     .name = "iota",
@@ -179,11 +182,12 @@ const InstrDef kIota = {
         "Writes offset + partition * channel_multiplier + the sum of step * index over a "
         "pattern of up to four dimensions, computed in 32-bit integers that wrap. 32-bit "
         "integer destinations get those bits, all others the value converted from fp32.",
-    .params = kIotaParams,
+    .params = affine::kIotaParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckIota,
-    .execute = ExecuteIota,
+    .check = affine::CheckIota,
+    .execute = affine::ExecuteIota,
+    .cost = cost::Iota,
 };
 
 const InstrDef kAffineSelect = {
@@ -192,11 +196,12 @@ const InstrDef kAffineSelect = {
         "Keeps an element of on_true_tile where the affine value (as of iota) compared with "
         "zero by cmp_op holds, and writes on_false_value elsewhere: masks such as the "
         "causal one without a mask tensor.",
-    .params = kAffineSelectParams,
+    .params = affine::kAffineSelectParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckAffineSelect,
-    .execute = ExecuteAffineSelect,
+    .check = affine::CheckAffineSelect,
+    .execute = affine::ExecuteAffineSelect,
+    .cost = cost::AffineSelect,
 };
 
 }  // namespace wt::chip::isa

@@ -1,10 +1,12 @@
 // Mean and variance of long rows in two steps: bn_stats of pieces of up to 512 elements, bn_aggr of
 // all the pieces' statistics. Both are (count, mean, variance * count) triples.
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace bn {
 namespace {
 
 constexpr int64_t kMostElements = 512;
@@ -12,7 +14,7 @@ constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -98,17 +100,19 @@ Status ExecuteBnAggr(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace bn
 
 const InstrDef kBnStats = {
     .name = "bn_stats",
     .summary =
         "Six numbers a partition: count, mean and variance * count of the elements at even "
         "positions, then of those at odd positions, of at most 512 elements.",
-    .params = kBnStatsParams,
+    .params = bn::kBnStatsParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckBnStats,
-    .execute = ExecuteBnStats,
+    .check = bn::CheckBnStats,
+    .execute = bn::ExecuteBnStats,
+    .cost = cost::BnStats,
 };
 
 const InstrDef kBnAggr = {
@@ -116,11 +120,12 @@ const InstrDef kBnAggr = {
     .summary =
         "Mean and variance a partition of all the (count, mean, variance * count) triples "
         "in data, as one or more bn_stats wrote them.",
-    .params = kBnAggrParams,
+    .params = bn::kBnAggrParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckBnAggr,
-    .execute = ExecuteBnAggr,
+    .check = bn::CheckBnAggr,
+    .execute = bn::ExecuteBnAggr,
+    .cost = cost::BnAggr,
 };
 
 }  // namespace wt::chip::isa

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <bit>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace dma_compute {
 namespace {
-
-using namespace dma_compute;  // NOLINT: one instruction a file
 
 constexpr int64_t kMostSources = 16;
 
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
-    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kNumberTypes},
     {"reduce_op", ParamKind::kAluOp},
     {"scales", ParamKind::kFloats, "None"},
     {"unique_indices", ParamKind::kBool, "True"},
@@ -67,7 +67,7 @@ Status CheckReadModifyWrite(const Instr& instr) {
                        "and dst itself",
                        srcs.count);
   }
-  if (instr.has(kUniqueIndices) && !BoolOf(instr, kUniqueIndices)) {
+  if (instr.has(kUniqueIndices) && !instr.flag(kUniqueIndices)) {
     return KernelError(ErrorClass::kArgument,
                        "dma_compute: unique_indices is False with a vector offset; expected True: "
                        "repeated indices are not supported, sum them before");
@@ -134,6 +134,7 @@ Status Execute(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace dma_compute
 
 const InstrDef kDmaCompute = {
     .name = "dma_compute",
@@ -142,11 +143,12 @@ const InstrDef kDmaCompute = {
         "dtype. With a vector offset it adds to the rows that the indices name (scatter) or "
         "adds such rows to dst (gather): then two sources, one of them dst, and no index "
         "twice.",
-    .params = kParams,
+    .params = dma_compute::kParams,
     .engines = {Engine::kDma},
     .default_engine = Engine::kDma,
-    .check = Check,
-    .execute = Execute,
+    .check = dma_compute::Check,
+    .execute = dma_compute::Execute,
+    .cost = cost::DmaCompute,
 };
 
 }  // namespace wt::chip::isa

@@ -2,11 +2,13 @@
 // list of indices, and nc_n_gather, where each partition has its own.
 #include <array>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace gathers {
 namespace {
 
 constexpr int64_t kCorePartitions = 16;  // of one GpSimd core
@@ -117,6 +119,7 @@ Status ExecuteNcNGather(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace gathers
 
 const InstrDef kLocalGather = {
     .name = "local_gather",
@@ -125,11 +128,12 @@ const InstrDef kLocalGather = {
         "index elements of those partitions, partition by partition and then column by "
         "column, up to num_valid_indices. Every partition reads num_elem_per_idx elements "
         "from each index on; an index outside is refused here and undefined on hardware.",
-    .params = kLocalGatherParams,
+    .params = gathers::kLocalGatherParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckLocalGather,
-    .execute = ExecuteLocalGather,
+    .check = gathers::CheckLocalGather,
+    .execute = gathers::ExecuteLocalGather,
+    .cost = cost::LocalGather,
 };
 
 const InstrDef kNcNGather = {
@@ -137,11 +141,12 @@ const InstrDef kNcNGather = {
     .summary =
         "dst[p, i] = data[p, indices[p, i]], free dimensions of data flattened. One "
         "hardware instruction for every 512 elements a partition.",
-    .params = kNcNGatherParams,
+    .params = gathers::kNcNGatherParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckNcNGather,
-    .execute = ExecuteNcNGather,
+    .check = gathers::CheckNcNGather,
+    .execute = gathers::ExecuteNcNGather,
+    .cost = cost::NcNGather,
 };
 
 }  // namespace wt::chip::isa

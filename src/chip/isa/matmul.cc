@@ -9,6 +9,7 @@
 #include "chip/error_class.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
+#include "chip/isa/psum.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
@@ -206,44 +207,6 @@ Status CheckMatmul(const Machine& machine, const Instr& instr) {
 
 // values
 
-bool AllZero(const Walk& walk) {
-  std::vector<float> row(static_cast<size_t>(walk.row_elements()));
-  for (int64_t p = 0; p < walk.rows(); ++p) {
-    LoadRow(walk, p, row.data());
-    if (std::any_of(row.begin(), row.end(), [](float x) { return x != 0; })) return false;
-  }
-  return true;
-}
-
-Status Undefined(const char* what) {
-  return KernelError(ErrorClass::kAccumulate,
-                     "nc_matmul: dst holds {}; adding to it is not defined: let the first matmul "
-                     "overwrite (accumulate=False)",
-                     what);
-}
-
-// Whether to add to what dst holds. Zeros that another engine wrote may stand before a group whose
-// flag is left to the compiler: overwriting them is the same.
-Result<bool> Accumulates(ExecuteContext& context, const Instr& instr) {
-  if (instr.has(kAccumulate) && !instr.flag(kAccumulate)) return false;
-  const bool asked = instr.has(kAccumulate);
-  const bool any_writer = context.machine().generation >= Generation::kGen4;
-  const Walk& to = context.walk(kDst);
-  switch (PsumStateOf(to.pattern)) {
-    case PsumState::kMatmul:
-      return true;
-    case PsumState::kUnwritten:
-      return asked ? Result<bool>(Undefined("nothing yet")) : Result<bool>(false);
-    case PsumState::kOther:
-      if (any_writer) return true;
-      if (!asked && AllZero(to)) return false;
-      return Undefined("what another instruction than a matmul wrote");
-    case PsumState::kMixed:
-      return Undefined("the result of a matmul in one part only");
-  }
-  return false;
-}
-
 bool IsNarrow(DType dtype) { return dtype == DType::kBF16 || IsF8(dtype); }
 
 // An operand as [rows, columns] for the product; double_row has two rows in each partition.
@@ -263,7 +226,7 @@ tensor::ConstMatrix OperandMatrix(ExecuteContext& context, int param, int64_t fo
 }
 
 Status Multiply(ExecuteContext& context, const Instr& instr) {
-  WT_ASSIGN_OR_RETURN(const bool accumulate, Accumulates(context, instr));
+  WT_ASSIGN_OR_RETURN(const bool accumulate, PsumAccumulates(context, kDst, kAccumulate));
   const bool narrow =
       IsNarrow(instr.operand(kStationary).dtype) && IsNarrow(instr.operand(kMoving).dtype);
   const int64_t fold = IsDoubleRow(instr) ? 2 : 1;
@@ -381,7 +344,6 @@ const InstrDef kNcMatmul = {
     .check = nc_matmul::CheckMatmul,
     .execute = nc_matmul::ExecuteMatmul,
     .cost = cost::NcMatmul,
-    .cost_rule = "tensor.matmul by element type and columns; weight load hidden or elided",
 };
 
 }  // namespace wt::chip::isa

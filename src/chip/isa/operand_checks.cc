@@ -25,11 +25,11 @@ Status CheckSamePartitions(const Instr& instr, std::initializer_list<int> params
 }
 
 Status CheckSameDtype(const Instr& instr, int a, int b) {
+  if (!instr.is_operand(b)) return {};
   const DType dtype_a = instr.operand(a).dtype;
   const DType dtype_b = instr.operand(b).dtype;
   if (dtype_a == dtype_b) return {};
-  return KernelError(ErrorClass::kDtype,
-                     "{} is {}, {} is {}; this instruction does not convert: give both one dtype",
+  return KernelError(ErrorClass::kDtype, "{} is {}, {} is {}; expected one dtype for both",
                      OperandName(instr, a), DTypeName(dtype_a),
                      instr.def->params[static_cast<size_t>(b)].name, DTypeName(dtype_b));
 }

@@ -14,6 +14,7 @@ namespace wt::chip::isa {
 
 // Operands that are not given are passed over.
 Status CheckSamePartitions(const Instr& instr, std::initializer_list<int> params);
+// Passes when `b` is given as a number.
 Status CheckSameDtype(const Instr& instr, int a, int b);
 Status CheckPartitions(const Instr& instr, int param, int64_t expected);
 Status CheckPartitionMultiple(const Instr& instr, int param, int64_t multiple);
@@ -25,25 +26,22 @@ Status CheckOp(const Instr& instr, int param, std::initializer_list<AluOp> allow
 Status CheckReduceCmd(const Instr& instr, int param, std::initializer_list<ReduceCmd> allowed);
 Status CheckIntRange(const Instr& instr, int param, int64_t least, int64_t most);
 
-// Arguments; `otherwise` is the default of the row, for one that is not given.
 inline const Arg& ArgOf(const Instr& instr, int param) {
   return instr.args[static_cast<size_t>(param)];
 }
+// `otherwise`: the default of the row, for an argument that is not given.
 inline int64_t IntOf(const Instr& instr, int param, int64_t otherwise = 0) {
   return instr.has(param) ? ArgOf(instr, param).i : otherwise;
-}
-inline bool BoolOf(const Instr& instr, int param) { return IntOf(instr, param) != 0; }
-template <class Enum>
-Enum EnumOf(const Instr& instr, int param, Enum otherwise) {
-  return instr.has(param) ? static_cast<Enum>(ArgOf(instr, param).i) : otherwise;
-}
-inline bool IsOperand(const Instr& instr, int param) {
-  return ArgOf(instr, param).kind == Arg::kOperand;
 }
 
 // The last parameter of nearly every instruction.
 inline constexpr Param kNameParam = {"name", ParamKind::kString, "None", 0};
 
-inline constexpr DTypeSet kFloatTypes = kComputeTypes & ~kIntegerTypes;
+inline constexpr DTypeSet kFloatTypes = Types({DType::kF32, DType::kBF16, DType::kF16, DType::kTF32,
+                                               DType::kF8E4M3, DType::kF8E5M2, DType::kF8E4M3FN});
+inline constexpr DTypeSet kIntTypes = Types(
+    {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32, DType::kBool});
+// All that the engines convert to and from fp32.
+inline constexpr DTypeSet kNumberTypes = kFloatTypes | kIntTypes;
 
 }  // namespace wt::chip::isa

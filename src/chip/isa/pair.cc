@@ -1,12 +1,14 @@
 // The two physical cores of a logical core: sendrecv swaps tiles, core_barrier waits for the other.
 #include <cstring>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/hbm.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace cores {
 namespace {
 
 constexpr int64_t kGpSimdDma = 2;  // nki.isa.dma_engine.gpsimd_dma
@@ -124,6 +126,7 @@ Status ExecuteCoreBarrier(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace cores
 
 const InstrDef kSendrecv = {
     .name = "sendrecv",
@@ -131,12 +134,13 @@ const InstrDef kSendrecv = {
         "Sends src to the other core of the pair and receives its tile into dst; both cores "
         "must issue it with one pipe_id. Shapes and dtypes must agree; gpsimd_dma is "
         "limited to 256 elements a partition.",
-    .params = kSendrecvParams,
+    .params = cores::kSendrecvParams,
     .engines = {Engine::kDma, Engine::kGpSimd},
     .default_engine = Engine::kDma,
     .since = Generation::kGen3,
-    .check = CheckSendrecv,
-    .execute = ExecuteSendrecv,
+    .check = cores::CheckSendrecv,
+    .execute = cores::ExecuteSendrecv,
+    .cost = cost::Sendrecv,
 };
 
 const InstrDef kCoreBarrier = {
@@ -144,12 +148,13 @@ const InstrDef kCoreBarrier = {
     .summary =
         "Waits until both cores of the pair have come here, so that each sees what the "
         "other wrote to the shared HBM tensor data before.",
-    .params = kCoreBarrierParams,
+    .params = cores::kCoreBarrierParams,
     .engines = {Engine::kTensor, Engine::kVector, Engine::kScalar, Engine::kGpSimd, Engine::kSync},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckCoreBarrier,
-    .execute = ExecuteCoreBarrier,
+    .check = cores::CheckCoreBarrier,
+    .execute = cores::ExecuteCoreBarrier,
+    .cost = cost::CoreBarrier,
 };
 
 }  // namespace wt::chip::isa

@@ -3,6 +3,7 @@
 #include "chip/convert.h"
 
 namespace wt::chip::isa {
+namespace parts {
 namespace {
 
 // The part as a walk of one row.
@@ -43,25 +44,26 @@ void Write(ExecuteContext& context, int param, Part part, std::span<const T> val
 }
 
 }  // namespace
+}  // namespace parts
 
 Result<std::vector<float>> ReadFloats(ExecuteContext& context, int param, Part part) {
-  return Read<float>(context, param, part, LoadFloats);
+  return parts::Read<float>(context, param, part, LoadFloats);
 }
 
 Result<std::vector<uint32_t>> ReadBits(ExecuteContext& context, int param, Part part) {
-  return Read<uint32_t>(context, param, part, LoadBits);
+  return parts::Read<uint32_t>(context, param, part, LoadBits);
 }
 
 void WriteFloats(ExecuteContext& context, int param, Part part, std::span<const float> values) {
-  Write(context, param, part, values, StoreFloats);
+  parts::Write(context, param, part, values, StoreFloats);
 }
 
 void WriteInts(ExecuteContext& context, int param, Part part, std::span<const int64_t> values) {
-  Write(context, param, part, values, StoreInts);
+  parts::Write(context, param, part, values, StoreInts);
 }
 
 void WriteBits(ExecuteContext& context, int param, Part part, std::span<const uint32_t> values) {
-  Write(context, param, part, values, StoreBits);
+  parts::Write(context, param, part, values, StoreBits);
 }
 
 }  // namespace wt::chip::isa

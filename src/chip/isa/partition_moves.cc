@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "chip/convert.h"
+#include "chip/alu.h"
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace partition_moves {
 namespace {
 
 // nc_stream_shuffle -----------------------------------------------------------------------------
@@ -95,13 +97,11 @@ Status ExecuteNcStreamShuffle(ExecuteContext& context, const Instr& instr) {
 // tensor_partition_reduce -----------------------------------------------------------------------
 
 constexpr Param kTensorPartitionReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
     kNameParam,
 };
-
-bool IsBitwise(AluOp op) { return op == AluOp::kBitwiseAnd || op == AluOp::kBitwiseOr; }
 
 Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   using namespace tensor_partition_reduce;  // NOLINT
@@ -111,7 +111,7 @@ Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckPartitions(instr, kDst, 1));
   WT_RETURN_IF_ERROR(
       CheckFreeElements(instr, kDst, instr.operand(kData).free_elements(), "as many as data"));
-  if (!IsBitwise(EnumOf(instr, kOp, AluOp::kAdd))) return {};
+  if (!IsBitwise(instr.name_of<AluOp>(kOp, AluOp::kAdd))) return {};
   WT_RETURN_IF_ERROR(CheckSameDtype(instr, kData, kDst));
   if (IsInteger(instr.operand(kData).dtype)) return {};
   return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations work on integers",
@@ -130,7 +130,7 @@ std::vector<T> FoldPartitions(const std::vector<T>& data, size_t width, Fold fol
 
 Status ExecuteTensorPartitionReduce(ExecuteContext& context, const Instr& instr) {
   using namespace tensor_partition_reduce;  // NOLINT
-  const auto op = EnumOf(instr, kOp, AluOp::kAdd);
+  const auto op = instr.name_of<AluOp>(kOp, AluOp::kAdd);
   const AccessPattern& data = instr.operand(kData);
   const auto width = static_cast<size_t>(data.free_elements());
   if (IsBitwise(op)) {
@@ -152,6 +152,7 @@ Status ExecuteTensorPartitionReduce(ExecuteContext& context, const Instr& instr)
 }
 
 }  // namespace
+}  // namespace partition_moves
 
 const InstrDef kNcStreamShuffle = {
     .name = "nc_stream_shuffle",
@@ -159,11 +160,12 @@ const InstrDef kNcStreamShuffle = {
         "Within every quadrant of 32 partitions, partition i of dst becomes partition "
         "shuffle_mask[i] of the same quadrant of src, bit for bit; 255 leaves it as it is. "
         "All of src is read first, so dst may be src.",
-    .params = kNcStreamShuffleParams,
+    .params = partition_moves::kNcStreamShuffleParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcStreamShuffle,
-    .execute = ExecuteNcStreamShuffle,
+    .check = partition_moves::CheckNcStreamShuffle,
+    .execute = partition_moves::ExecuteNcStreamShuffle,
+    .cost = cost::NcStreamShuffle,
 };
 
 const InstrDef kTensorPartitionReduce = {
@@ -171,11 +173,12 @@ const InstrDef kTensorPartitionReduce = {
     .summary =
         "Folds all partitions of data into the one of dst, element by element: sum, average "
         "or maximum in fp32, bitwise or and and on integers.",
-    .params = kTensorPartitionReduceParams,
+    .params = partition_moves::kTensorPartitionReduceParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckTensorPartitionReduce,
-    .execute = ExecuteTensorPartitionReduce,
+    .check = partition_moves::CheckTensorPartitionReduce,
+    .execute = partition_moves::ExecuteTensorPartitionReduce,
+    .cost = cost::TensorPartitionReduce,
 };
 
 }  // namespace wt::chip::isa

@@ -1,6 +1,7 @@
 // Random numbers: rng, rand2 and dropout draw, set_rng_seed, rand_set_state and rand_get_state
 // steer. Lane p of an engine belongs to partition p of the memory; each lane draws one number an
 // element, in the order of the elements.
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/generator.h"
 #include "chip/isa/operand_checks.h"
@@ -8,6 +9,7 @@
 #include "chip/machine.h"
 
 namespace wt::chip::isa {
+namespace random {
 namespace {
 
 constexpr int64_t kXorwowWords = 6;
@@ -19,23 +21,31 @@ Engine EngineOf(const Instr& instr, Engine otherwise) {
   return instr.engine == Engine::kUnknown ? otherwise : instr.engine;
 }
 
-// Calls draw() for every element of `like`, lane by lane, with the engine's generator.
-template <class Use>
-void Draw(ExecuteContext& context, Engine engine, const AccessPattern& like, Use use) {
-  ExecuteState& state = context.state();
+// Calls use(index, drawn) for every element of `like`, lane by lane; next(lane, i) draws.
+template <class Next, class Use>
+void DrawLanes(const AccessPattern& like, const Next& next, const Use& use) {
   const int64_t width = like.free_elements();
   size_t at = 0;
   for (int64_t p = 0; p < like.partitions(); ++p) {
     const auto lane = static_cast<size_t>(like.start_partition + p);
-    for (int64_t i = 0; i < width; ++i, ++at) {
-      if (engine == Engine::kGpSimd) {
-        use(at, NextXorwow(state.gpsimd_random[lane]));
-      } else if (VectorHasXorwow(context.machine())) {
-        use(at, NextXorwow(state.vector_xorwow[lane][static_cast<size_t>(i % kVectorStates)]));
-      } else {
-        use(at, NextXorshift32(state.vector_random[lane]));
-      }
-    }
+    for (int64_t i = 0; i < width; ++i, ++at) use(at, next(lane, static_cast<size_t>(i)));
+  }
+}
+
+template <class Use>
+void Draw(ExecuteContext& context, Engine engine, const AccessPattern& like, const Use& use) {
+  ExecuteState& state = context.state();
+  if (engine == Engine::kGpSimd) {
+    DrawLanes(
+        like, [&](size_t lane, size_t) { return NextXorwow(state.gpsimd_random[lane]); }, use);
+  } else if (VectorHasXorwow(context.machine())) {
+    const auto next = [&](size_t lane, size_t i) {
+      return NextXorwow(state.vector_xorwow[lane][i % kVectorStates]);
+    };
+    DrawLanes(like, next, use);
+  } else {
+    DrawLanes(
+        like, [&](size_t lane, size_t) { return NextXorshift32(state.vector_random[lane]); }, use);
   }
 }
 
@@ -126,7 +136,7 @@ Status CheckDropout(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckSameSize(instr, kData, kDst));
   WT_RETURN_IF_ERROR(CheckSameDtype(instr, kData, kDst));
   WT_RETURN_IF_ERROR(CheckColumn(instr, kProb, kData));
-  if (!IsOperand(instr, kProb) || !IsInteger(instr.operand(kData).dtype) ||
+  if (!instr.is_operand(kProb) || !IsInteger(instr.operand(kData).dtype) ||
       instr.operand(kProb).dtype == DType::kF32) {
     return {};
   }
@@ -241,6 +251,7 @@ Status ExecuteRandGetState(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace random
 
 const InstrDef kRng = {
     .name = "rng",
@@ -248,11 +259,12 @@ const InstrDef kRng = {
         "Writes 32 random bits an element, the lowest of them for narrower integers. GpSimd draws "
         "from XORWOW; the Vector engine's polynomial before generation 4 is not published, so its "
         "numbers are ours: reproducible from the seed, not those of a chip.",
-    .params = kRngParams,
+    .params = random::kRngParams,
     .engines = {Engine::kVector, Engine::kGpSimd},
     .default_engine = Engine::kVector,
-    .check = CheckRng,
-    .execute = ExecuteRng,
+    .check = random::CheckRng,
+    .execute = random::ExecuteRng,
+    .cost = cost::Rng,
 };
 
 const InstrDef kDropout = {
@@ -261,11 +273,12 @@ const InstrDef kDropout = {
         "Replaces elements by zero with probability prob, a number or one value a "
         "partition, and leaves the others bit for bit, unscaled. Draws from the Vector "
         "engine's generator (ours: see rng).",
-    .params = kDropoutParams,
+    .params = random::kDropoutParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckDropout,
-    .execute = ExecuteDropout,
+    .check = random::CheckDropout,
+    .execute = random::ExecuteDropout,
+    .cost = cost::Dropout,
 };
 
 const InstrDef kSetRngSeed = {
@@ -273,11 +286,12 @@ const InstrDef kSetRngSeed = {
     .summary =
         "Seeds the Vector engine's generator in all lanes from one 32-bit word. How lanes "
         "are spread from it is our choice: not published.",
-    .params = kSetRngSeedParams,
+    .params = random::kSetRngSeedParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckSetRngSeed,
-    .execute = ExecuteSetRngSeed,
+    .check = random::CheckSetRngSeed,
+    .execute = random::ExecuteSetRngSeed,
+    .cost = cost::SetRngSeed,
 };
 
 const InstrDef kRandSetState = {
@@ -286,12 +300,13 @@ const InstrDef kRandSetState = {
         "Loads the generators of the lanes that src_seeds covers: 6 XORWOW words a lane on "
         "GpSimd, 24 (four states, used in turn) on the Vector engine of generation 4. Word "
         "order, shift register first and counter last, is our choice.",
-    .params = kRandSetStateParams,
+    .params = random::kRandSetStateParams,
     .engines = {Engine::kGpSimd, Engine::kVector},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckRandSetState,
-    .execute = ExecuteRandSetState,
+    .check = random::CheckRandSetState,
+    .execute = random::ExecuteRandSetState,
+    .cost = cost::RandSetState,
 };
 
 const InstrDef kRandGetState = {
@@ -299,12 +314,13 @@ const InstrDef kRandGetState = {
     .summary =
         "Stores the generators of the lanes that dst covers, in the layout that "
         "rand_set_state loads.",
-    .params = kRandGetStateParams,
+    .params = random::kRandGetStateParams,
     .engines = {Engine::kGpSimd, Engine::kVector},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckRandGetState,
-    .execute = ExecuteRandGetState,
+    .check = random::CheckRandGetState,
+    .execute = random::ExecuteRandGetState,
+    .cost = cost::RandGetState,
 };
 
 const InstrDef kRand2 = {
@@ -312,12 +328,13 @@ const InstrDef kRand2 = {
     .summary =
         "Uniform random numbers between min and max (numbers or one value a partition), "
         "fp32 with 24 random bits, converted to dst; from the Vector engine's XORWOW.",
-    .params = kRand2Params,
+    .params = random::kRand2Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen4,
-    .check = CheckRand2,
-    .execute = ExecuteRand2,
+    .check = random::CheckRand2,
+    .execute = random::ExecuteRand2,
+    .cost = cost::Rand2,
 };
 
 }  // namespace wt::chip::isa

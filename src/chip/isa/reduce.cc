@@ -191,7 +191,6 @@ const InstrDef kTensorReduce = {
     .check = reductions::CheckTensorReduce,
     .execute = reductions::ExecuteTensorReduce,
     .cost = cost::TensorReduce,
-    .cost_rule = "vector.reduce by elements of data",
 };
 
 const InstrDef kTensorTensorScan = {
@@ -205,7 +204,6 @@ const InstrDef kTensorTensorScan = {
     .check = reductions::CheckScan,
     .execute = reductions::ExecuteScan,
     .cost = cost::TensorTensorScan,
-    .cost_rule = "vector.scan",
 };
 
 }  // namespace wt::chip::isa

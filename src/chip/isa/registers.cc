@@ -1,11 +1,13 @@
 // The sequencers' 32-bit registers: loop counts, conditions and dynamic offsets.
 #include <cstdint>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace registers {
 namespace {
 
 // Any sequencer has registers; the compiler keeps a copy wherever one is needed.
@@ -18,10 +20,10 @@ constexpr Param kMoveParams[] = {
 };
 constexpr Param kLoadParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInRegister},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kNumberTypes},
 };
 constexpr Param kStoreParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
     {"src", ParamKind::kSrc, nullptr, kInRegister},
 };
 
@@ -63,7 +65,7 @@ Result<uint32_t> ReadWord(ExecuteContext& context, int param) {
 Status ExecuteMove(ExecuteContext& context, const Instr& instr) {
   using namespace register_move;  // NOLINT
   auto word = static_cast<uint32_t>(IntOf(instr, kSrc));
-  if (IsOperand(instr, kSrc)) {
+  if (instr.is_operand(kSrc)) {
     WT_ASSIGN_OR_RETURN(word, ReadWord(context, kSrc));
   }
   context.WriteBits(kDst, std::array{word});
@@ -83,15 +85,17 @@ Status ExecuteStore(ExecuteContext& context, const Instr&) {
 }
 
 }  // namespace
+}  // namespace registers
 
 const InstrDef kRegisterMove = {
     .name = "register_move",
     .summary = "Sets a 32-bit register to a constant or to the value of another register.",
-    .params = kMoveParams,
-    .engines = kSequencers,
+    .params = registers::kMoveParams,
+    .engines = registers::kSequencers,
     .default_engine = Engine::kSync,
-    .check = CheckMove,
-    .execute = ExecuteMove,
+    .check = registers::CheckMove,
+    .execute = registers::ExecuteMove,
+    .cost = cost::RegisterMove,
 };
 
 const InstrDef kRegisterLoad = {
@@ -99,11 +103,12 @@ const InstrDef kRegisterLoad = {
     .summary =
         "Loads one element of SBUF or HBM into a register: narrower signed integers are "
         "extended, other types keep their bits.",
-    .params = kLoadParams,
-    .engines = kSequencers,
+    .params = registers::kLoadParams,
+    .engines = registers::kSequencers,
     .default_engine = Engine::kSync,
-    .check = CheckLoad,
-    .execute = ExecuteLoad,
+    .check = registers::CheckLoad,
+    .execute = registers::ExecuteLoad,
+    .cost = cost::RegisterLoad,
 };
 
 const InstrDef kRegisterStore = {
@@ -111,11 +116,12 @@ const InstrDef kRegisterStore = {
     .summary =
         "Stores a register to one element of SBUF or HBM; narrower elements take the low "
         "bits.",
-    .params = kStoreParams,
-    .engines = kSequencers,
+    .params = registers::kStoreParams,
+    .engines = registers::kSequencers,
     .default_engine = Engine::kSync,
-    .check = CheckStore,
-    .execute = ExecuteStore,
+    .check = registers::CheckStore,
+    .execute = registers::ExecuteStore,
+    .cost = cost::RegisterStore,
 };
 
 }  // namespace wt::chip::isa

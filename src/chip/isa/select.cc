@@ -1,13 +1,17 @@
 // Selections of the Vector engine with a row maximum on the side: range_select by position,
 // select_reduce by a predicate tile.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace selects {
 namespace {
 
 constexpr float kFp32Min = -std::numeric_limits<float>::max();
@@ -77,44 +81,43 @@ Status CheckRangeSelect(const Machine&, const Instr& instr) {
                        "exactly; shift range_start and the bounds",
                        start);
   }
-  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce), kReduceRes, -1,
-                         kOnTrueTile);
+  return CheckAccumulate(instr, instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kResetReduce),
+                         kReduceRes, -1, kOnTrueTile);
 }
 
-// Positions compare with a bound as one interval: those that satisfy `position op bound`, where
-// position = start + i, are begin <= i < end. NaN satisfies nothing.
+// Elements [begin, end) of a row.
 struct Interval {
   int64_t begin, end;
 };
 
+// Those whose position start + i satisfies `position op bound`. Positions are whole numbers that
+// fp32 holds, so the comparison in fp32 is one of integers with the bound rounded. NaN: none.
 Interval Satisfying(AluOp op, float bound, int64_t start, int64_t width) {
-  const auto holds = [&](int64_t i) {
-    const auto position = static_cast<float>(start + i);
-    switch (op) {
-      case AluOp::kEqual:
-        return position == bound;
-      case AluOp::kLess:
-        return position < bound;
-      case AluOp::kLessEqual:
-        return position <= bound;
-      case AluOp::kGreater:
-        return position > bound;
-      default:
-        return position >= bound;
-    }
+  const double n = static_cast<double>(width);
+  const auto index = [&](double position) {  // first element at or after it
+    return static_cast<int64_t>(std::clamp(position - static_cast<double>(start), 0.0, n));
   };
-  int64_t begin = 0;
-  while (begin < width && !holds(begin)) ++begin;
-  int64_t end = begin;
-  while (end < width && holds(end)) ++end;
-  return {begin, end};
+  if (std::isnan(bound)) return {0, 0};
+  const double up = std::ceil(bound), after = std::floor(bound) + 1;
+  switch (op) {
+    case AluOp::kEqual:
+      return {index(up), index(after)};  // nothing between them when bound is no whole number
+    case AluOp::kLess:
+      return {0, index(up)};
+    case AluOp::kLessEqual:
+      return {0, index(after)};
+    case AluOp::kGreater:
+      return {index(after), width};
+    default:
+      return {index(up), width};
+  }
 }
 
 Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
   using namespace range_select;  // NOLINT
   const int64_t partitions = instr.operand(kOnTrueTile).partitions();
   const int64_t width = instr.operand(kOnTrueTile).free_elements();
-  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kResetReduce);
+  const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kResetReduce);
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
   WT_ASSIGN_OR_RETURN(const std::vector<float> bound0, context.ReadScalars(kBound0, partitions));
   WT_ASSIGN_OR_RETURN(const std::vector<float> bound1, context.ReadScalars(kBound1, partitions));
@@ -123,8 +126,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
   for (int64_t p = 0; p < partitions; ++p) {
     const auto at = static_cast<size_t>(p);
     const int64_t start = IntOf(instr, kRangeStart);
-    const Interval a = Satisfying(EnumOf(instr, kCompOp0, AluOp::kEqual), bound0[at], start, width);
-    const Interval b = Satisfying(EnumOf(instr, kCompOp1, AluOp::kEqual), bound1[at], start, width);
+    const Interval a =
+        Satisfying(instr.name_of<AluOp>(kCompOp0, AluOp::kEqual), bound0[at], start, width);
+    const Interval b =
+        Satisfying(instr.name_of<AluOp>(kCompOp1, AluOp::kEqual), bound1[at], start, width);
     const int64_t begin = std::max(a.begin, b.begin);
     const int64_t end = std::max(begin, std::min(a.end, b.end));
     float* row = &values[static_cast<size_t>(p * width)];
@@ -137,10 +142,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
 
 // select_reduce ---------------------------------------------------------------------------------
 
-constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+constexpr DTypeSet kSelectTypes = kNumberTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
 
 constexpr Param kSelectReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
      Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
     {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},
@@ -161,20 +166,20 @@ Status CheckSelectReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckOp(instr, kReduceOp, {AluOp::kMaximum}));
   WT_RETURN_IF_ERROR(CheckReduceCmd(
       instr, kReduceCmd, {ReduceCmd::kIdle, ReduceCmd::kReduce, ReduceCmd::kResetReduce}));
-  return CheckAccumulate(instr, EnumOf(instr, kReduceCmd, ReduceCmd::kIdle), kReduceRes, -1,
-                         kOnTrue);
+  return CheckAccumulate(instr, instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kIdle), kReduceRes,
+                         -1, kOnTrue);
 }
 
 Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
   using namespace select_reduce;  // NOLINT
   const int64_t partitions = instr.operand(kOnTrue).partitions();
-  const ReduceCmd command = EnumOf(instr, kReduceCmd, ReduceCmd::kIdle);
+  const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kIdle);
   WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrue));
   WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> predicate, context.ReadBits(kPredicate));
   WT_ASSIGN_OR_RETURN(const std::vector<float> on_false, context.ReadScalars(kOnFalse, partitions));
   WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
                       BeginAccumulate(context, command, -kInfinity, -1, partitions));
-  const bool wanted = !BoolOf(instr, kReversePred);
+  const bool wanted = !instr.flag(kReversePred);
   const size_t width = values.size() / on_false.size();
   for (size_t p = 0; p < on_false.size(); ++p) {
     for (size_t i = p * width; i < (p + 1) * width; ++i)
@@ -185,6 +190,7 @@ Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace selects
 
 const InstrDef kRangeSelect = {
     .name = "range_select",
@@ -193,12 +199,13 @@ const InstrDef kRangeSelect = {
         "with that partition's bounds, in fp32, and writes the least fp32 number elsewhere "
         "(-inf once rounded to 16 bits). The maximum of the row, before rounding, goes to "
         "the Vector accumulators and reduce_res.",
-    .params = kRangeSelectParams,
+    .params = selects::kRangeSelectParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen3,
-    .check = CheckRangeSelect,
-    .execute = ExecuteRangeSelect,
+    .check = selects::CheckRangeSelect,
+    .execute = selects::ExecuteRangeSelect,
+    .cost = cost::RangeSelect,
 };
 
 const InstrDef kSelectReduce = {
@@ -207,12 +214,13 @@ const InstrDef kSelectReduce = {
         "on_true where the predicate is nonzero (zero with reverse_pred), on_false, a "
         "number or one a partition, elsewhere. With a reduce_cmd the maximum of the row, "
         "before rounding, goes to the Vector accumulators and reduce_res.",
-    .params = kSelectReduceParams,
+    .params = selects::kSelectReduceParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
     .since = Generation::kGen3,
-    .check = CheckSelectReduce,
-    .execute = ExecuteSelectReduce,
+    .check = selects::CheckSelectReduce,
+    .execute = selects::ExecuteSelectReduce,
+    .cost = cost::SelectReduce,
 };
 
 }  // namespace wt::chip::isa

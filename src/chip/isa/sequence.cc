@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/part.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace sequences {
 namespace {
 
 constexpr int64_t kCorePartitions = 16;  // of one GpSimd core
@@ -180,6 +182,7 @@ Status ExecuteTopk(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace sequences
 
 const InstrDef kSequenceBounds = {
     .name = "sequence_bounds",
@@ -187,11 +190,12 @@ const InstrDef kSequenceBounds = {
         "For each element of a row of segment ids, where its run of equal ids begins and "
         "where it ends (one past the last): dst is [1, 2, n]. Elements with id 0 are "
         "padding and get n and -1.",
-    .params = kSequenceBoundsParams,
+    .params = sequences::kSequenceBoundsParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
-    .check = CheckSequenceBounds,
-    .execute = ExecuteSequenceBounds,
+    .check = sequences::CheckSequenceBounds,
+    .execute = sequences::ExecuteSequenceBounds,
+    .cost = cost::SequenceBounds,
 };
 
 const InstrDef kNonzeroWithCount = {
@@ -200,12 +204,13 @@ const InstrDef kNonzeroWithCount = {
         "The indices of the nonzero elements plus index_offset, then padding_val up to the "
         "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
         "and written, one for each GpSimd core.",
-    .params = kNonzeroWithCountParams,
+    .params = sequences::kNonzeroWithCountParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckNonzeroWithCount,
-    .execute = ExecuteNonzeroWithCount,
+    .check = sequences::CheckNonzeroWithCount,
+    .execute = sequences::ExecuteNonzeroWithCount,
+    .cost = cost::NonzeroWithCount,
 };
 
 const InstrDef kTopk = {
@@ -215,12 +220,13 @@ const InstrDef kTopk = {
         "in partition i % 16, column i / 16, and their indices, in ascending order in the "
         "same layout; k is the width of val_dst, of which the rest stays unwritten. Of "
         "equal values the later ones are taken (our choice: not published).",
-    .params = kTopkParams,
+    .params = sequences::kTopkParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,
     .since = Generation::kGen3,
-    .check = CheckTopk,
-    .execute = ExecuteTopk,
+    .check = sequences::CheckTopk,
+    .execute = sequences::ExecuteTopk,
+    .cost = cost::Topk,
 };
 
 }  // namespace wt::chip::isa

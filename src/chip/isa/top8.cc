@@ -1,25 +1,27 @@
 // The Vector engine's search for the eight largest values: max8 finds them, nc_find_index8 says
 // where they are, nc_match_replace8 takes them out so that the next eight can be found.
 #include <algorithm>
-#include <array>
 #include <limits>
 
+#include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
 namespace wt::chip::isa {
+namespace top8 {
 namespace {
 
 constexpr int64_t kLeastElements = 8, kMostElements = 16384;
 constexpr size_t kEight = 8;
 constexpr uint32_t kMissing = ~0u;
+constexpr size_t kBlock = 32;  // elements that one comparison passes over
 
 // max8 ------------------------------------------------------------------------------------------
 
 constexpr Param kMax8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -40,10 +42,9 @@ void Insert(float value, float* top) {
 // NaN compares false, so a NaN is never taken; what is left of fewer than eight numbers is -inf.
 void Top8(std::span<const float> row, float* top) {
   std::fill_n(top, kEight, -std::numeric_limits<float>::infinity());
-  constexpr size_t kBlock = 16;
   size_t i = 0;
   for (; i + kBlock <= row.size(); i += kBlock) {
-    bool any = false;  // most blocks of a long row hold nothing that counts
+    int any = 0;  // most blocks of a long row hold nothing that counts
     for (size_t k = 0; k < kBlock; ++k) any |= row[i + k] > top[kEight - 1];
     if (!any) continue;
     for (size_t k = 0; k < kBlock; ++k) {
@@ -71,8 +72,8 @@ Status ExecuteMax8(ExecuteContext& context, const Instr& instr) {
 
 constexpr Param kNcFindIndex8Params[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, Types({DType::kU16, DType::kU32})},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     kNameParam,
 };
 
@@ -86,6 +87,17 @@ Status CheckNcFindIndex8(const Machine&, const Instr& instr) {
   return CheckFreeElements(instr, kDst, kEight, "one index a value");
 }
 
+// First element from `from` on that equals `value`; the size of data when there is none.
+size_t FindFrom(std::span<const float> data, size_t from, float value) {
+  for (; from + kBlock <= data.size(); from += kBlock) {
+    int any = 0;
+    for (size_t k = 0; k < kBlock; ++k) any |= data[from + k] == value;
+    if (any) break;
+  }
+  while (from < data.size() && data[from] != value) ++from;
+  return from;
+}
+
 // The n-th slot of equal values gets the n-th match.
 void FindIndices(std::span<const float> data, const float* vals, int64_t* found) {
   for (size_t j = 0; j < kEight; ++j) {
@@ -94,8 +106,8 @@ void FindIndices(std::span<const float> data, const float* vals, int64_t* found)
       if (vals[i] == vals[j])
         from = found[i] == kMissing ? data.size() : static_cast<size_t>(found[i]) + 1;
     }
-    const auto at = std::find(data.begin() + static_cast<ptrdiff_t>(from), data.end(), vals[j]);
-    found[j] = at == data.end() ? int64_t{kMissing} : at - data.begin();
+    const size_t at = FindFrom(data, from, vals[j]);
+    found[j] = at < data.size() ? static_cast<int64_t>(at) : int64_t{kMissing};
   }
 }
 
@@ -116,9 +128,9 @@ Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr& instr) {
 // nc_match_replace8 -----------------------------------------------------------------------------
 
 constexpr Param kNcMatchReplace8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
     {"imm", ParamKind::kFloat},
     {"dst_idx", ParamKind::kDst, "None", kInSbuf | kInPsum,
      Types({DType::kU16, DType::kU32, DType::kI32})},
@@ -135,23 +147,21 @@ Status CheckNcMatchReplace8(const Machine&, const Instr& instr) {
   return CheckFreeElements(instr, kDstIdx, kEight, "one index a value");
 }
 
-// The data streams by once. An element goes to the highest slot that still waits for its value, so
-// of equal slots 7, 6, … the first match goes to the highest.
+// Slots 7, 6, … take the first match that no slot before them has taken: what the data streaming by
+// once gives, when an element goes to the highest slot that waits for its value.
 void MatchReplace(std::span<float> data, const float* vals, float imm, int64_t* found) {
-  std::array<float, kEight> waiting;
-  std::copy_n(vals, kEight, waiting.begin());
-  std::fill_n(found, kEight, int64_t{kMissing});
-  const float nan = std::numeric_limits<float>::quiet_NaN();  // equals nothing: a slot that is done
-  for (size_t i = 0; i < data.size(); ++i) {
-    const float value = data[i];
-    bool any = false;
-    for (float wanted : waiting) any |= wanted == value;
-    if (!any) continue;
-    size_t slot = kEight - 1;
-    while (waiting[slot] != value) --slot;
-    waiting[slot] = nan;
-    found[slot] = static_cast<int64_t>(i);
-    data[i] = imm;
+  for (size_t j = kEight; j-- > 0;) {
+    size_t from = 0;
+    for (size_t i = j + 1; i < kEight; ++i) {
+      if (vals[i] == vals[j])
+        from =
+            std::max(from, found[i] == kMissing ? data.size() : static_cast<size_t>(found[i]) + 1);
+    }
+    const size_t at = FindFrom(data, from, vals[j]);
+    found[j] = at < data.size() ? static_cast<int64_t>(at) : int64_t{kMissing};
+  }
+  for (size_t j = 0; j < kEight; ++j) {
+    if (found[j] != kMissing) data[static_cast<size_t>(found[j])] = imm;
   }
 }
 
@@ -173,6 +183,7 @@ Status ExecuteNcMatchReplace8(ExecuteContext& context, const Instr& instr) {
 }
 
 }  // namespace
+}  // namespace top8
 
 const InstrDef kMax8 = {
     .name = "max8",
@@ -180,11 +191,12 @@ const InstrDef kMax8 = {
         "Finds the eight largest elements of each partition, compared as fp32, and writes "
         "them in descending order. Equal elements count one by one; NaN is passed over "
         "(hardware does not say).",
-    .params = kMax8Params,
+    .params = top8::kMax8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckMax8,
-    .execute = ExecuteMax8,
+    .check = top8::CheckMax8,
+    .execute = top8::ExecuteMax8,
+    .cost = cost::Max8,
 };
 
 const InstrDef kNcFindIndex8 = {
@@ -194,11 +206,12 @@ const InstrDef kNcFindIndex8 = {
         "(free dimensions flattened, compared as fp32). Slots that ask for the same value "
         "get successive occurrences in ascending order; a value that is not there gives all "
         "ones.",
-    .params = kNcFindIndex8Params,
+    .params = top8::kNcFindIndex8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcFindIndex8,
-    .execute = ExecuteNcFindIndex8,
+    .check = top8::CheckNcFindIndex8,
+    .execute = top8::ExecuteNcFindIndex8,
+    .cost = cost::NcFindIndex8,
 };
 
 const InstrDef kNcMatchReplace8 = {
@@ -208,11 +221,12 @@ const InstrDef kNcMatchReplace8 = {
         "by imm, and writes to dst_idx where they were. Among slots with equal values the "
         "earliest occurrence goes to the highest slot, the opposite of nc_find_index8; a "
         "value that is not there gives the index all ones (our choice: not published).",
-    .params = kNcMatchReplace8Params,
+    .params = top8::kNcMatchReplace8Params,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,
-    .check = CheckNcMatchReplace8,
-    .execute = ExecuteNcMatchReplace8,
+    .check = top8::CheckNcMatchReplace8,
+    .execute = top8::ExecuteNcMatchReplace8,
+    .cost = cost::NcMatchReplace8,
 };
 
 }  // namespace wt::chip::isa
