@@ -304,7 +304,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   product.engine = Engine::kTensor;
   product.engines = {Engine::kTensor};
   product.source = in_->instrs[at].source;
-  product.evidence = Evidence::kDerived;
+  product.evidence[0] = Evidence::kDerived;
   product.elements = static_cast<uint32_t>(elements);
   product.interval_ns[0] = static_cast<float>(law.Interval(elements));
   product.latency_ns[0] = static_cast<float>(law.Completion(elements));
