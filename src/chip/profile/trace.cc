@@ -2,8 +2,8 @@
 #include "chip/profile/trace.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <map>
 
 #include "base/files.h"
 #include "chip/isa.h"
@@ -43,7 +43,7 @@ uint64_t Ns(double ns) { return static_cast<uint64_t>(std::llround(ns)); }
 // queue's lanes that is free.
 struct Lane {
   uint64_t track;
-  double free_ns = 0;
+  uint64_t free_ns = 0;
 };
 
 class TraceWriter {
@@ -57,95 +57,104 @@ class TraceWriter {
     IndexFlows();
     for (uint32_t i : ByStart()) {
       WriteSlice(i);
-      if (out_.size() >= kFlushBytes) WT_RETURN_IF_ERROR(Flush());
+      WT_RETURN_IF_ERROR(FlushWhenFull());
     }
-    for (const MemoryPoint& point : sbuf.timeline) {
-      WriteCounter(kSbufTrack, point.ns, static_cast<double>(point.bytes));
-    }
-    for (const MemoryPoint& point : psum.timeline) {
-      WriteCounter(kPsumTrack, point.ns, static_cast<double>(point.bytes));
-    }
-    WriteBandwidth();
+    WT_RETURN_IF_ERROR(WriteMemory(kSbufTrack, sbuf));
+    WT_RETURN_IF_ERROR(WriteMemory(kPsumTrack, psum));
+    WT_RETURN_IF_ERROR(WriteBandwidth());
     return Flush();
   }
 
  private:
-  void Packet(const ProtoWriter& packet) { out_.Message(kPacket, packet); }
-
   Status Flush() {
     WT_RETURN_IF_ERROR(file_->Append(out_.bytes()));
     out_.Clear();
     return {};
   }
+  Status FlushWhenFull() { return out_.size() < kFlushBytes ? Status() : Flush(); }
 
-  void WriteDescriptor(const ProtoWriter& descriptor) {
-    ProtoWriter packet;
-    packet.Message(kTrackDescriptor, descriptor);
-    packet.Varint(kSequence, kSequenceId);
-    Packet(packet);
+  // `fill` writes the fields of a nested message.
+  template <class Fill>
+  void Message(int field, const Fill& fill) {
+    const size_t message = out_.Open(field);
+    fill();
+    out_.Close(message);
+  }
+
+  template <class Fill>
+  void WriteDescriptor(uint64_t track, const Fill& fill) {
+    Message(kPacket, [&] {
+      out_.Varint(kSequence, kSequenceId);
+      Message(kTrackDescriptor, [&] {
+        out_.Varint(kUuid, track);
+        if (track != kProcessTrack) out_.Varint(kParent, kProcessTrack);
+        fill();
+      });
+    });
   }
 
   void WriteProcess(const std::string& title) {
-    ProtoWriter process, descriptor;
-    process.Varint(kPid, kProcessId);
-    process.Bytes(kProcessName, title);
-    descriptor.Varint(kUuid, kProcessTrack);
-    descriptor.Message(kProcess, process);
-    WriteDescriptor(descriptor);
+    WriteDescriptor(kProcessTrack, [&] {
+      Message(kProcess, [&] {
+        out_.Varint(kPid, kProcessId);
+        out_.Bytes(kProcessName, title);
+      });
+    });
     WriteCounterTrack(kSbufTrack, "SBUF in use", "bytes");
     WriteCounterTrack(kPsumTrack, "PSUM in use", "bytes");
     WriteCounterTrack(kHbmTrack, "DMA bandwidth", "bytes/ns");
   }
 
   void WriteCounterTrack(uint64_t track, const char* name, const char* unit) {
-    ProtoWriter counter, descriptor;
-    counter.Bytes(kUnitName, unit);
-    descriptor.Varint(kUuid, track);
-    descriptor.Varint(kParent, kProcessTrack);
-    descriptor.Bytes(kTrackName, name);
-    descriptor.Message(kCounter, counter);
-    WriteDescriptor(descriptor);
+    WriteDescriptor(track, [&] {
+      out_.Bytes(kTrackName, name);
+      Message(kCounter, [&] { out_.Bytes(kUnitName, unit); });
+    });
   }
 
   void WriteLaneTrack(const Lane& lane, const std::string& name) {
-    ProtoWriter thread, descriptor;
-    thread.Varint(kPid, kProcessId);
-    thread.Varint(kTid, lane.track);
-    thread.Bytes(kThreadName, name);
-    descriptor.Varint(kUuid, lane.track);
-    descriptor.Varint(kParent, kProcessTrack);
-    descriptor.Message(kThread, thread);
-    WriteDescriptor(descriptor);
+    WriteDescriptor(lane.track, [&] {
+      Message(kThread, [&] {
+        out_.Varint(kPid, kProcessId);
+        out_.Varint(kTid, lane.track);
+        out_.Bytes(kThreadName, name);
+      });
+    });
+  }
+
+  void WriteName(int field, uint64_t id, std::string_view text) {
+    Message(field, [&] {
+      out_.Varint(1, id);
+      out_.Bytes(2, text);
+    });
+  }
+
+  void WriteSourceLine(SourceId id) {
+    const SourceLine& line = program_.sources->at(id);
+    Message(kSourceLocations, [&] {
+      out_.Varint(1, id);
+      out_.Bytes(2, line.file);
+      out_.Bytes(3, line.function);
+      out_.Varint(4, static_cast<uint64_t>(line.line));
+    });
   }
 
   // Names are written once; events refer to them by number. Instruction i is name i + 1.
   void WriteInterned() {
-    ProtoWriter interned;
-    const auto name = [&](int field, uint64_t id, std::string_view text) {
-      ProtoWriter entry;
-      entry.Varint(1, id);
-      entry.Bytes(2, text);
-      interned.Message(field, entry);
-    };
-    for (size_t i = 0; i < AllInstrs().size(); ++i) name(kEventNames, i + 1, AllInstrs()[i]->name);
-    name(kAnnotationNames, kWaited, "waited");
-    name(kAnnotationNames, kWaitedFor, "waited for instruction");
-    name(kAnnotationNames, kLimiter, "power limit");
-    name(kAnnotationNames, kBytes, "bytes");
-    for (size_t id = 1; program_.sources && id < program_.sources->size(); ++id) {
-      const SourceLine& line = program_.sources->at(static_cast<SourceId>(id));
-      ProtoWriter entry;
-      entry.Varint(1, id);
-      entry.Bytes(2, line.file);
-      entry.Bytes(3, line.function);
-      entry.Varint(4, static_cast<uint64_t>(line.line));
-      interned.Message(kSourceLocations, entry);
-    }
-    ProtoWriter packet;
-    packet.Varint(kSequence, kSequenceId);
-    packet.Varint(kSequenceFlags, 1);  // the names of this sequence start here
-    packet.Message(kInterned, interned);
-    Packet(packet);
+    Message(kPacket, [&] {
+      out_.Varint(kSequence, kSequenceId);
+      out_.Varint(kSequenceFlags, 1);  // the names of this sequence start here
+      Message(kInterned, [&] {
+        for (size_t i = 0; i < AllInstrs().size(); ++i)
+          WriteName(kEventNames, i + 1, AllInstrs()[i]->name);
+        WriteName(kAnnotationNames, kWaited, "waited");
+        WriteName(kAnnotationNames, kWaitedFor, "waited for instruction");
+        WriteName(kAnnotationNames, kLimiter, "power limit");
+        WriteName(kAnnotationNames, kBytes, "bytes");
+        for (size_t id = 1; program_.sources && id < program_.sources->size(); ++id)
+          WriteSourceLine(static_cast<SourceId>(id));
+      });
+    });
   }
 
   bool Waited(uint32_t i) const {
@@ -167,115 +176,133 @@ class TraceWriter {
   }
 
   std::vector<uint32_t> ByStart() const {
-    std::vector<uint32_t> order(scheduled_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return scheduled_[a].start_ns < scheduled_[b].start_ns;
-    });
+    std::vector<std::pair<double, uint32_t>> starts(scheduled_.size());
+    for (uint32_t i = 0; i < starts.size(); ++i) starts[i] = {scheduled_[i].start_ns, i};
+    std::sort(starts.begin(), starts.end());
+    std::vector<uint32_t> order(starts.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = starts[i].second;
     return order;
   }
 
-  std::string LaneName(const Scheduled& scheduled, size_t lane) const {
+  static std::string LaneName(const Scheduled& scheduled, size_t lane) {
     std::string name = EngineName(scheduled.engine);
     if (scheduled.engine == Engine::kDma) name += fmt::format(" queue {}", scheduled.queue);
     return lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
   }
 
-  uint64_t TrackFor(const Scheduled& scheduled) {
-    std::vector<Lane>& lanes = lanes_[{scheduled.engine, scheduled.queue}];
-    auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& candidate) {
-      return Ns(candidate.free_ns) <= Ns(scheduled.start_ns);
-    });
+  // The lane that has the engine or queue to itself from start_ns to end_ns.
+  const Lane& LaneFor(const Scheduled& scheduled, uint64_t start_ns, uint64_t end_ns) {
+    std::vector<Lane>& lanes = lanes_[static_cast<size_t>(scheduled.engine)][scheduled.queue];
+    auto lane = std::find_if(lanes.begin(), lanes.end(),
+                             [&](const Lane& candidate) { return candidate.free_ns <= start_ns; });
     if (lane == lanes.end()) {
       lane = lanes.insert(lanes.end(), {kFirstLaneTrack + num_lanes_++});
       WriteLaneTrack(*lane, LaneName(scheduled, lanes.size() - 1));
     }
-    lane->free_ns = std::max(scheduled.end_ns, scheduled.start_ns);
-    return lane->track;
+    lane->free_ns = end_ns;
+    return *lane;
   }
 
   template <class Fill>
-  static void Annotate(ProtoWriter* event, AnnotationName name, Fill fill) {
-    ProtoWriter annotation;
-    annotation.Varint(kAnnotationNameId, name);
-    fill(&annotation);
-    event->Message(kAnnotation, annotation);
+  void Annotate(AnnotationName name, const Fill& fill) {
+    Message(kAnnotation, [&] {
+      out_.Varint(kAnnotationNameId, name);
+      fill();
+    });
   }
 
   void WriteSlice(uint32_t i) {
     const Scheduled& scheduled = scheduled_[i];
-    const TimedInstr& instr = program_.instrs[i];
-    const uint64_t track = TrackFor(scheduled);
-    ProtoWriter event;
-    event.Varint(kType, kSliceBegin);
-    event.Varint(kEventTrack, track);
-    event.Varint(kNameId, uint64_t{instr.def} + 1);
-    if (instr.source != 0) event.Varint(kSourceLocationId, instr.source);
-    if (Waited(i)) {
-      event.Fixed64(kFlowEnd, uint64_t{i} + 1);
-      Annotate(&event, kWaited,
-               [&](ProtoWriter* a) { a->Bytes(kAnnotationString, WaitName(scheduled.wait)); });
-      Annotate(&event, kWaitedFor,
-               [&](ProtoWriter* a) { a->Varint(kAnnotationInt, scheduled.waited_for); });
-    }
+    const uint64_t start_ns = Ns(scheduled.start_ns),
+                   end_ns = Ns(std::max(scheduled.end_ns, scheduled.start_ns));
+    const uint64_t track = LaneFor(scheduled, start_ns, end_ns).track;
+    WriteEvent(start_ns, track, kSliceBegin, [&] {
+      const TimedInstr& instr = program_.instrs[i];
+      out_.Varint(kNameId, uint64_t{instr.def} + 1);
+      if (instr.source != 0) out_.Varint(kSourceLocationId, instr.source);
+      WriteFlows(i);
+      WriteAnnotations(i);
+    });
+    WriteEvent(end_ns, track, kSliceEnd, [] {});
+  }
+
+  // Consumer i is the end of flow i + 1.
+  void WriteFlows(uint32_t i) {
+    if (Waited(i)) out_.Fixed64(kFlowEnd, uint64_t{i} + 1);
     for (uint32_t f = first_[i]; f < first_[i + 1]; ++f)
-      event.Fixed64(kFlow, uint64_t{consumers_[f]} + 1);
-    if (scheduled.pe_slowdown > 1) {
-      Annotate(&event, kLimiter,
-               [&](ProtoWriter* a) { a->Double(kAnnotationDouble, scheduled.pe_slowdown); });
-    }
-    if (instr.dma >= 0) {
-      const auto bytes = static_cast<uint64_t>(program_.dmas[static_cast<size_t>(instr.dma)].bytes);
-      Annotate(&event, kBytes, [&](ProtoWriter* a) { a->Varint(kAnnotationInt, bytes); });
-    }
-    WriteEvent(scheduled.start_ns, event);
-    ProtoWriter end;
-    end.Varint(kType, kSliceEnd);
-    end.Varint(kEventTrack, track);
-    WriteEvent(std::max(scheduled.end_ns, scheduled.start_ns), end);
+      out_.Fixed64(kFlow, uint64_t{consumers_[f]} + 1);
   }
 
-  void WriteEvent(double ns, const ProtoWriter& event) {
-    ProtoWriter packet;
-    packet.Varint(kTimestamp, Ns(ns));
-    packet.Varint(kSequence, kSequenceId);
-    packet.Varint(kSequenceFlags, 2);  // needs the names above
-    packet.Message(kTrackEvent, event);
-    Packet(packet);
+  void WriteAnnotations(uint32_t i) {
+    const Scheduled& scheduled = scheduled_[i];
+    if (Waited(i)) {
+      Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(scheduled.wait)); });
+      Annotate(kWaitedFor, [&] { out_.Varint(kAnnotationInt, scheduled.waited_for); });
+    }
+    if (scheduled.pe_slowdown > 1)
+      Annotate(kLimiter, [&] { out_.Double(kAnnotationDouble, scheduled.pe_slowdown); });
+    if (const int32_t dma = program_.instrs[i].dma; dma >= 0) {
+      const auto bytes = static_cast<uint64_t>(program_.dmas[static_cast<size_t>(dma)].bytes);
+      Annotate(kBytes, [&] { out_.Varint(kAnnotationInt, bytes); });
+    }
   }
 
-  void WriteCounter(uint64_t track, double ns, double value) {
-    ProtoWriter event;
-    event.Varint(kType, kCounterType);
-    event.Varint(kEventTrack, track);
-    event.Varint(kCounterValue, static_cast<uint64_t>(std::llround(value)));
-    WriteEvent(ns, event);
+  template <class Fill>
+  void WriteEvent(uint64_t ns, uint64_t track, int type, const Fill& fill) {
+    Message(kPacket, [&] {
+      out_.Varint(kTimestamp, ns);
+      out_.Varint(kSequence, kSequenceId);
+      out_.Varint(kSequenceFlags, 2);  // needs the names above
+      Message(kTrackEvent, [&] {
+        out_.Varint(kType, static_cast<uint64_t>(type));
+        out_.Varint(kEventTrack, track);
+        fill();
+      });
+    });
+  }
+
+  void WriteCounter(uint64_t track, uint64_t ns, double value) {
+    WriteEvent(ns, track, kCounterType, [&] {
+      out_.Varint(kCounterValue, static_cast<uint64_t>(std::llround(value)));
+    });
+  }
+
+  Status WriteMemory(uint64_t track, const MemoryUse& use) {
+    for (const MemoryPoint& point : use.timeline) {
+      WriteCounter(track, Ns(point.ns), static_cast<double>(point.bytes));
+      WT_RETURN_IF_ERROR(FlushWhenFull());
+    }
+    return {};
   }
 
   // Each transfer spreads its bytes evenly between its first and last byte.
-  void WriteBandwidth() {
-    std::map<uint64_t, double> change;  // bytes/ns from this moment on
+  Status WriteBandwidth() {
+    std::vector<std::pair<uint64_t, double>> changes;  // bytes/ns from this moment on
     for (uint32_t i = 0; i < scheduled_.size(); ++i) {
       const TimedInstr& instr = program_.instrs[i];
       const double span = scheduled_[i].end_ns - scheduled_[i].start_ns;
       if (instr.dma < 0 || span <= 0) continue;
       const double rate =
           static_cast<double>(program_.dmas[static_cast<size_t>(instr.dma)].bytes) / span;
-      change[Ns(scheduled_[i].start_ns)] += rate;
-      change[Ns(scheduled_[i].end_ns)] -= rate;
+      changes.emplace_back(Ns(scheduled_[i].start_ns), rate);
+      changes.emplace_back(Ns(scheduled_[i].end_ns), -rate);
     }
+    std::sort(changes.begin(), changes.end());
     double rate = 0;
-    for (const auto& [ns, difference] : change) {
-      rate += difference;
-      WriteCounter(kHbmTrack, static_cast<double>(ns), std::max(0.0, rate));
+    for (size_t i = 0; i < changes.size(); ++i) {
+      rate += changes[i].second;
+      if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
+      WriteCounter(kHbmTrack, changes[i].first, std::max(0.0, rate));
+      WT_RETURN_IF_ERROR(FlushWhenFull());
     }
+    return {};
   }
 
   const Program& program_;
   const std::vector<Scheduled>& scheduled_;
   AtomicFile* file_;
   ProtoWriter out_;
-  std::map<std::pair<Engine, uint8_t>, std::vector<Lane>> lanes_;
+  std::array<std::array<std::vector<Lane>, 256>, kNumEngines> lanes_;  // by engine and queue
   uint64_t num_lanes_ = 0;
   std::vector<uint32_t> first_, consumers_;
 };
