@@ -21,6 +21,7 @@ class FrontEnd {
   Status Begin(const Program& segment, const std::vector<uint64_t>* origins, bool last);
   bool exhausted() const { return program_ == nullptr || at_ == program_->instrs.size(); }
   const TimedInstr& Peek() const { return program_->instrs[at_]; }
+  size_t left() const { return program_->instrs.size() - at_; }  // of the segment
   Number next_number() const { return next_; }
 
   // Makes the record of the next instruction and its edges. Instructions older than `oldest` have

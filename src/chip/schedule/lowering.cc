@@ -218,7 +218,7 @@ void Lowering::EmitMerged(const Run& run, size_t first_time, size_t times) {
 
 // One instruction for `times` executions, the first at `from`, the next `step` further on.
 void Lowering::EmitOne(TimedInstr instr, size_t from, size_t step, size_t times) {
-  std::vector<Access> accesses;
+  accesses_.clear();
   for (size_t time = 0; time < times; ++time) {
     const TimedInstr& each = in_->instrs[from + time * step];
     for (int i = 0; i < each.num_accesses; ++i) {
@@ -226,15 +226,15 @@ void Lowering::EmitOne(TimedInstr instr, size_t from, size_t step, size_t times)
       access.slot += kProductSlots;
       const bool product = access.broadcast && policy_.broadcast_by_product &&
                            instr.engine != Engine::kTensor && instr.engine != Engine::kDma;
-      accesses.push_back(product ? BroadcastByProduct(access, from) : access);
+      accesses_.push_back(product ? BroadcastByProduct(access, from) : access);
     }
   }
   if (times > 1) MergeCosts(instr, from, step, times);
   if (instr.dma >= 0) instr.dma = MergeDma(from, step, times);
   if (drains_[from]) instr.flags |= kDrains;
   instr.first_access = static_cast<uint32_t>(out_.accesses.size());
-  instr.num_accesses = static_cast<uint8_t>(accesses.size());
-  out_.accesses.insert(out_.accesses.end(), accesses.begin(), accesses.end());
+  instr.num_accesses = static_cast<uint8_t>(accesses_.size());
+  out_.accesses.insert(out_.accesses.end(), accesses_.begin(), accesses_.end());
   out_.instrs.push_back(instr);
   origins_.push_back(in_->first + from);
 }
