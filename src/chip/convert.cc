@@ -7,25 +7,29 @@
 
 namespace wt::chip {
 WT_CLONES void LoadFloats(DType dtype, const std::byte* from, int64_t step, int64_t n, float* to) {
-  WithCodec(dtype, [=](auto codec) __attribute__((always_inline)) {
-    using Codec = decltype(codec);
-    const auto* source = reinterpret_cast<const typename Codec::Storage*>(from);
-    WithStep(step, [=](auto fixed) __attribute__((always_inline)) {
+  WithCodec(
+      dtype, [=](auto codec) __attribute__((always_inline)) {
+        using Codec = decltype(codec);
+        const auto* source = reinterpret_cast<const typename Codec::Storage*>(from);
+        WithStep(
+            step, [=](auto fixed) __attribute__((always_inline)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) to[i] = Codec::ToFloat(source[i * fixed]);
-    });
-  });
+              for (int64_t i = 0; i < n; ++i) to[i] = Codec::ToFloat(source[i * fixed]);
+            });
+      });
 }
 
 WT_CLONES void StoreFloats(DType dtype, std::byte* to, int64_t step, int64_t n, const float* from) {
-  WithCodec(dtype, [=](auto codec) __attribute__((always_inline)) {
-    using Codec = decltype(codec);
-    auto* target = reinterpret_cast<typename Codec::Storage*>(to);
-    WithStep(step, [=](auto fixed) __attribute__((always_inline)) {
+  WithCodec(
+      dtype, [=](auto codec) __attribute__((always_inline)) {
+        using Codec = decltype(codec);
+        auto* target = reinterpret_cast<typename Codec::Storage*>(to);
+        WithStep(
+            step, [=](auto fixed) __attribute__((always_inline)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) target[i * fixed] = Codec::FromFloat(from[i]);
-    });
-  });
+              for (int64_t i = 0; i < n; ++i) target[i * fixed] = Codec::FromFloat(from[i]);
+            });
+      });
 }
 
 namespace {
