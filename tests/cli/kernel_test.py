@@ -129,7 +129,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("[uninitialized]", done.stderr)
         self.assertIn("kernel.py", done.stderr)
-        self.assertIn("line 10", done.stderr)
+        self.assertIn("line 11", done.stderr)
 
     def test_a_kernel_that_never_ends_is_stopped(self):
         path = self.kernel("""

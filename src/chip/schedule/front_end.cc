@@ -203,7 +203,7 @@ void FrontEnd::Fill(const TimedInstr& instr, Engine engine, Record& record) {
   record.activity = instr.array_activity;
   record.flags = engine == Engine::kVector ? instr.flags : instr.flags & ~kSharesPort;
   record.table_set = instr.table_set;
-  record.evidence = instr.evidence;
+  record.evidence = instr.evidence[cost];
   if (engine == Engine::kDma) {
     ring_->dma(next_) = program_->dmas[static_cast<size_t>(instr.dma)];
   } else {
