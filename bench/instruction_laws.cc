@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "accuracy/laws.h"
+#include "laws.h"
 #include "base/home.h"
 
 namespace wt::chip {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "accuracy/laws.h"
+#include "laws.h"
 #include "base/files.h"
 
 namespace wt::chip {

@@ -15,9 +15,9 @@ void ExactRow(Activation function, const float* in, float scale, float bias, flo
 // Calls fn(function of one float); false when there is none.
 template <class Fn>
 WT_INLINE bool WithFunction(Activation function, float alpha, const Fn& fn) {
-#define WT_FUNCTION(name, expression)                                               \
-  case Activation::name:                                                            \
-    fn([=](float x) __attribute__((always_inline)) -> float { return expression; }); \
+#define WT_FUNCTION(name, expression)                                              \
+  case Activation::name:                                                           \
+    fn([=](float x) __attribute__((always_inline))->float { return expression; }); \
     return true;
   switch (function) {
     WT_FUNCTION(kCopy, x)
@@ -60,10 +60,11 @@ WT_INLINE bool WithFunction(Activation function, float alpha, const Fn& fn) {
 
 WT_CLONES bool FastRow(Activation function, const float* in, float scale, float bias, float alpha,
                        float* out, int64_t n) {
-  return WithFunction(function, alpha, [=](auto f) __attribute__((always_inline)) {
+  return WithFunction(
+      function, alpha, [=](auto f) __attribute__((always_inline)) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = f(in[i] * scale + bias);
-  });
+        for (int64_t i = 0; i < n; ++i) out[i] = f(in[i] * scale + bias);
+      });
 }
 
 WT_CLONES int64_t CountOutside(const float* in, float scale, float bias, float low, float high,

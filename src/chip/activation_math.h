@@ -73,8 +73,8 @@ WT_INLINE float Sigmoid(float x) { return 1.0f / (1.0f + Exp(-x)); }
 
 WT_INLINE float Tanh(float x) {
   const float a = std::fabs(x), t = x * x;
-  const float q = Horner(t, -0.333333206f, 0.1333223f, -0.0537927107f, 0.0207841076f,
-                         -0.00584435211f);
+  const float q =
+      Horner(t, -0.333333206f, 0.1333223f, -0.0537927107f, 0.0207841076f, -0.00584435211f);
   const float small = Fma(q * t, x, x);
   const float large = std::copysign(1.0f - 2.0f / (Exp(2.0f * a) + 1.0f), x);
   return a < 0.625f ? small : large;
@@ -97,9 +97,9 @@ WT_INLINE float ExpNegativeHalfSquare(float x) {
 WT_INLINE float ErfcScaled(float t) {
   const float c = t > 12.0f ? 12.0f : t;
   const float u = (c - 2.5f) / (c + 2.5f);
-  const float p = Horner(u, 1.26483818f, -0.122356699f, -0.0990241294f, 0.157627907f,
-                         -0.102974474f, 0.0327763071f, 0.000983045453f, -0.00441527962f,
-                         0.000339940778f, 0.00060652002f, 0.0000761876618f);
+  const float p = Horner(u, 1.26483818f, -0.122356699f, -0.0990241294f, 0.157627907f, -0.102974474f,
+                         0.0327763071f, 0.000983045453f, -0.00441527962f, 0.000339940778f,
+                         0.00060652002f, 0.0000761876618f);
   return p / Fma(2.0f, c, 1.0f);
 }
 
@@ -125,8 +125,8 @@ WT_INLINE float Sin(float x) {
   const float k = turns - kRound;
   const float r = Fma(k, -0x1.921fb6p1f, x) - k * -0x1.777a5cp-24f;  // pi in two parts
   const float t = r * r;
-  const float q = Horner(t, -0.166666666f, 0.00833333125f, -0.000198408833f, 2.75260319e-06f,
-                         -2.38984238e-08f);
+  const float q =
+      Horner(t, -0.166666666f, 0.00833333125f, -0.000198408833f, 2.75260319e-06f, -2.38984238e-08f);
   const float s = Fma(q * t, r, r);
   const float inside = Bits(turns) & 1 ? -s : s;
   const float u = x - std::copysign(kPi, x);
@@ -137,9 +137,8 @@ WT_INLINE float Sin(float x) {
 WT_INLINE float Arctan(float x) {
   const float a = std::fabs(x);
   const float z = a > 1.0f ? 1.0f / a : a, t = z * z;
-  const float q = Horner(t, -0.333333272f, 0.19999301f, -0.142716109f, 0.109883628f,
-                         -0.0850389543f, 0.0596064916f, -0.032763888f, 0.0117408262f,
-                         -0.00197357245f);
+  const float q = Horner(t, -0.333333272f, 0.19999301f, -0.142716109f, 0.109883628f, -0.0850389543f,
+                         0.0596064916f, -0.032763888f, 0.0117408262f, -0.00197357245f);
   const float y = Fma(q * t, z, z);
   return std::copysign(a > 1.0f ? 1.57079633f - y : y, x);
 }
@@ -164,9 +163,7 @@ WT_INLINE float SwishDx(float x, float beta) {
 }
 
 // GELU by tanh: 0.5 (1 + tanh(u)) is sigmoid(2u).
-WT_INLINE float GeluTanhArgument(float x) {
-  return 1.59576912f * x * Fma(0.044715f * x, x, 1.0f);
-}
+WT_INLINE float GeluTanhArgument(float x) { return 1.59576912f * x * Fma(0.044715f * x, x, 1.0f); }
 WT_INLINE float GeluTanh(float x) { return x * Sigmoid(GeluTanhArgument(x)); }
 WT_INLINE float GeluTanhDx(float x) {
   const float u = GeluTanhArgument(x), s = Sigmoid(u), rest = Sigmoid(-u);

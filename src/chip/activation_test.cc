@@ -48,29 +48,23 @@ TEST_P(ActivationError, StaysBelowItsBound) {
 
 INSTANTIATE_TEST_SUITE_P(
     Functions, ActivationError,
-    testing::Values(Bound{Activation::kExp, -103, 88.7, 0, 1.5},
-                    Bound{Activation::kLog, 1e-30, 10, 0, 1.5},
-                    Bound{Activation::kLog, 0.5, 2, 0, 1.5},
-                    Bound{Activation::kTanh, -10, 10, 0, 2.5},
-                    Bound{Activation::kSigmoid, -80, 80, 0, 3},
-                    Bound{Activation::kSilu, -80, 80, 0, 3},
-                    Bound{Activation::kSiluDx, -80, 80, 0.1, 5},
-                    Bound{Activation::kGelu, -12, 12, 1e-30, 6},
-                    Bound{Activation::kGeluDx, -12, 12, 0.1, 9},
-                    Bound{Activation::kGeluApprxTanh, -10, 10, 1e-3, 18},
-                    Bound{Activation::kGeluApprxTanhDx, -10, 10, 0.1, 10},
-                    Bound{Activation::kGeluApprxSigmoid, -40, 40, 1e-3, 8},
-                    Bound{Activation::kGeluApprxSigmoidDx, -40, 40, 0.1, 6},
-                    Bound{Activation::kSoftplus, -80, 80, 0, 3},
-                    Bound{Activation::kMish, -80, 80, 0, 4},
-                    Bound{Activation::kErf, -6, 6, 0, 2.5},
-                    Bound{Activation::kErfDx, -9, 9, 0, 4},
-                    Bound{Activation::kSin, -3.1415926, 3.1415926, 0.01, 2},
-                    Bound{Activation::kSin, -20, 20, 1, 10},
-                    Bound{Activation::kArctan, -1.5707, 1.5707, 0, 2},
-                    Bound{Activation::kSqrt, 1e-30, 1e10, 0, 0.51},
-                    Bound{Activation::kRsqrt, 1e-10, 1e10, 0, 1.5},
-                    Bound{Activation::kReciprocal, -1e5, 1e5, 0, 0.51}));
+    testing::Values(
+        Bound{Activation::kExp, -103, 88.7, 0, 1.5}, Bound{Activation::kLog, 1e-30, 10, 0, 1.5},
+        Bound{Activation::kLog, 0.5, 2, 0, 1.5}, Bound{Activation::kTanh, -10, 10, 0, 2.5},
+        Bound{Activation::kSigmoid, -80, 80, 0, 3}, Bound{Activation::kSilu, -80, 80, 0, 3},
+        Bound{Activation::kSiluDx, -80, 80, 0.1, 5}, Bound{Activation::kGelu, -12, 12, 1e-30, 6},
+        Bound{Activation::kGeluDx, -12, 12, 0.1, 9},
+        Bound{Activation::kGeluApprxTanh, -10, 10, 1e-3, 18},
+        Bound{Activation::kGeluApprxTanhDx, -10, 10, 0.1, 10},
+        Bound{Activation::kGeluApprxSigmoid, -40, 40, 1e-3, 8},
+        Bound{Activation::kGeluApprxSigmoidDx, -40, 40, 0.1, 6},
+        Bound{Activation::kSoftplus, -80, 80, 0, 3}, Bound{Activation::kMish, -80, 80, 0, 4},
+        Bound{Activation::kErf, -6, 6, 0, 2.5}, Bound{Activation::kErfDx, -9, 9, 0, 4},
+        Bound{Activation::kSin, -3.1415926, 3.1415926, 0.01, 2},
+        Bound{Activation::kSin, -20, 20, 1, 10}, Bound{Activation::kArctan, -1.5707, 1.5707, 0, 2},
+        Bound{Activation::kSqrt, 1e-30, 1e10, 0, 0.51},
+        Bound{Activation::kRsqrt, 1e-10, 1e10, 0, 1.5},
+        Bound{Activation::kReciprocal, -1e5, 1e5, 0, 0.51}));
 
 TEST(Activation, SpecialArguments) {
   const float inf = INFINITY, nan = NAN;

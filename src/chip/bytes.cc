@@ -27,19 +27,21 @@ WT_INLINE void WithWidth(int64_t bytes, const Fn& fn) {
 // to[i * to_step] = from[i * from_step], in elements of `bytes`; one of the steps is 1.
 WT_CLONES void MoveRun(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
                        int64_t n, int64_t bytes) {
-  WithWidth(bytes, [=](auto width) __attribute__((always_inline)) {
-    using T __attribute__((may_alias)) = decltype(width);
-    const auto* source = reinterpret_cast<const T*>(from);
-    auto* target = reinterpret_cast<T*>(to);
-    if (to_step == 1) {
-      WithStep(from_step, [=](auto step) __attribute__((always_inline)) {
+  WithWidth(
+      bytes, [=](auto width) __attribute__((always_inline)) {
+        using T __attribute__((may_alias)) = decltype(width);
+        const auto* source = reinterpret_cast<const T*>(from);
+        auto* target = reinterpret_cast<T*>(to);
+        if (to_step == 1) {
+          WithStep(
+              from_step, [=](auto step) __attribute__((always_inline)) {
 #pragma GCC ivdep
-        for (int64_t i = 0; i < n; ++i) target[i] = source[i * step];
+                for (int64_t i = 0; i < n; ++i) target[i] = source[i * step];
+              });
+        } else {
+          for (int64_t i = 0; i < n; ++i) target[i * to_step] = source[i];
+        }
       });
-    } else {
-      for (int64_t i = 0; i < n; ++i) target[i * to_step] = source[i];
-    }
-  });
 }
 
 void GatherRow(const Walk& walk, std::byte* row, std::byte* to) {
@@ -66,8 +68,8 @@ void ScatterRow(const Walk& walk, std::byte* row, const std::byte* from) {
   });
 }
 
-void CopyRow(const Walk& to, std::byte* to_row, const Walk& from, std::byte* from_row,
-             bool apart, std::vector<std::byte>& scratch) {
+void CopyRow(const Walk& to, std::byte* to_row, const Walk& from, std::byte* from_row, bool apart,
+             std::vector<std::byte>& scratch) {
   const int64_t bytes = from.row_elements() * DTypeBytes(from.pattern.dtype);
   if (from.dense_rows() && to.dense_rows()) {
     std::memmove(to_row, from_row, static_cast<size_t>(bytes));
@@ -120,8 +122,7 @@ void CopyRows(const Walk& to, const Walk& from, Overlap overlap) {
   for (int64_t p = 0; p < to.rows(); ++p) {
     std::byte* to_row = to.Row(p);
     std::byte* from_row = from.Row(p);
-    if (to_row && from_row)
-      CopyRow(to, to_row, from, from_row, overlap == Overlap::kNone, scratch);
+    if (to_row && from_row) CopyRow(to, to_row, from, from_row, overlap == Overlap::kNone, scratch);
   }
 }
 

@@ -60,20 +60,23 @@ struct SmallFloatCodec {
   static constexpr float kScale = std::bit_cast<float>(uint32_t(127 + 127 - kBias) << 23);
   static constexpr float kLeastNormal = std::bit_cast<float>(uint32_t(128 - kBias) << 23);
   // Adding it leaves a subnormal's units in the low bits.
-  static constexpr float kUnits = std::bit_cast<float>(uint32_t(127 + 24 - kBias - kMantissa) << 23);
+  static constexpr float kUnits =
+      std::bit_cast<float>(uint32_t(127 + 24 - kBias - kMantissa) << 23);
 
   static WT_INLINE float ToFloat(S bits) {
     const uint32_t magnitude = bits & kMagnitude;
     const uint32_t scaled = BitsOf(FloatOf(magnitude << kShift) * kScale);
     const uint32_t special = magnitude << kShift | 0x7f800000u;
     const bool is_special = kIeee ? magnitude >= kTop : magnitude == kMagnitude;
-    return FloatOf((is_special ? special : scaled) | uint32_t(bits & kSign) << (31 - kExponent - kMantissa));
+    return FloatOf((is_special ? special : scaled) | uint32_t(bits & kSign)
+                                                         << (31 - kExponent - kMantissa));
   }
   static WT_INLINE S FromFloat(float value) {
     const uint32_t x = BitsOf(value);
     const uint32_t magnitude = x & 0x7fffffffu;
     const uint32_t rebased = magnitude - (uint32_t(127 - kBias) << 23);
-    const uint32_t normal = (rebased + (1u << (kShift - 1)) - 1 + ((rebased >> kShift) & 1)) >> kShift;
+    const uint32_t normal =
+        (rebased + (1u << (kShift - 1)) - 1 + ((rebased >> kShift) & 1)) >> kShift;
     const uint32_t subnormal = BitsOf(FloatOf(magnitude) + kUnits) - BitsOf(kUnits);
     const uint32_t finite = FloatOf(magnitude) < kLeastNormal ? subnormal : normal;
     const bool overflows = finite > kOverflow || magnitude >= 0x7f800000u;

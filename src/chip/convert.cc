@@ -7,25 +7,29 @@
 
 namespace wt::chip {
 WT_CLONES void LoadFloats(DType dtype, const std::byte* from, int64_t step, int64_t n, float* to) {
-  WithCodec(dtype, [=](auto codec) __attribute__((always_inline)) {
-    using Codec = decltype(codec);
-    const auto* source = reinterpret_cast<const typename Codec::Storage*>(from);
-    WithStep(step, [=](auto fixed) __attribute__((always_inline)) {
+  WithCodec(
+      dtype, [=](auto codec) __attribute__((always_inline)) {
+        using Codec = decltype(codec);
+        const auto* source = reinterpret_cast<const typename Codec::Storage*>(from);
+        WithStep(
+            step, [=](auto fixed) __attribute__((always_inline)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) to[i] = Codec::ToFloat(source[i * fixed]);
-    });
-  });
+              for (int64_t i = 0; i < n; ++i) to[i] = Codec::ToFloat(source[i * fixed]);
+            });
+      });
 }
 
 WT_CLONES void StoreFloats(DType dtype, std::byte* to, int64_t step, int64_t n, const float* from) {
-  WithCodec(dtype, [=](auto codec) __attribute__((always_inline)) {
-    using Codec = decltype(codec);
-    auto* target = reinterpret_cast<typename Codec::Storage*>(to);
-    WithStep(step, [=](auto fixed) __attribute__((always_inline)) {
+  WithCodec(
+      dtype, [=](auto codec) __attribute__((always_inline)) {
+        using Codec = decltype(codec);
+        auto* target = reinterpret_cast<typename Codec::Storage*>(to);
+        WithStep(
+            step, [=](auto fixed) __attribute__((always_inline)) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) target[i * fixed] = Codec::FromFloat(from[i]);
-    });
-  });
+              for (int64_t i = 0; i < n; ++i) target[i * fixed] = Codec::FromFloat(from[i]);
+            });
+      });
 }
 
 namespace {
@@ -73,21 +77,27 @@ namespace {
 
 template <class Word>
 void LoadWords(const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
-  for (int64_t i = 0; i < n; ++i) {
-    Word word;
-    std::memcpy(&word, from + i * stride, sizeof word);
-    to[i] = word;
-  }
+  const auto load = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      Word word;
+      std::memcpy(&word, from + i * stride, sizeof word);
+      to[i] = word;
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? load(kBytes) : load(step * kBytes);  // a constant stride vectorises
 }
 
 template <class Word>
 void StoreWords(std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
-  for (int64_t i = 0; i < n; ++i) {
-    const auto word = static_cast<Word>(from[i]);
-    std::memcpy(to + i * stride, &word, sizeof word);
-  }
+  const auto store = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto word = static_cast<Word>(from[i]);
+      std::memcpy(to + i * stride, &word, sizeof word);
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? store(kBytes) : store(step * kBytes);
 }
 
 }  // namespace

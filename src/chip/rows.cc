@@ -60,8 +60,9 @@ namespace {
 int64_t CommonStep(const Walk& walk) {
   const AccessPattern& pattern = walk.pattern;
   if (pattern.num_dims == 2) return pattern.dims[1].step;
-  return pattern.on_chip() ? pattern.dims[0].step * pattern.tensor->data_stride / DTypeBytes(pattern.dtype)
-                           : pattern.dims[0].step;
+  return pattern.on_chip()
+             ? pattern.dims[0].step * pattern.tensor->data_stride / DTypeBytes(pattern.dtype)
+             : pattern.dims[0].step;
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to) {
 
 void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from) {
   if (walk.rows_continue()) {
-    StoreFloats(walk.pattern.dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(), from);
+    StoreFloats(walk.pattern.dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(),
+                from);
     return;
   }
   for (const int64_t end = p + count; p < end; ++p) {
@@ -139,9 +141,7 @@ const float* FloatReader::Rows(int64_t p, int64_t count) {
 }
 
 FloatWriter::FloatWriter(const Walk& walk, Arena& arena)
-    : walk_(walk),
-      direct_(AreFloatsInPlace(walk)),
-      adjacent_(direct_ && AreRowsAdjacent(walk)) {
+    : walk_(walk), direct_(AreFloatsInPlace(walk)), adjacent_(direct_ && AreRowsAdjacent(walk)) {
   if (!adjacent_) scratch_ = arena.Floats(BlockSize(walk));
 }
 

@@ -276,7 +276,8 @@ Status ExecuteScalarTensorTensor(ExecuteContext& context, const Instr& instr) {
     for (int64_t i = 0; i < count; ++i)
       AluScalar(op0, data + i * n, scalars[p + i], instr.flag(stt::kReverse0), first + i * n, n);
     const float* second = b.Rows(p, count);
-    AluRows(op1, reverse1 ? second : first, reverse1 ? first : second, out.Rows(p, count), count * n);
+    AluRows(op1, reverse1 ? second : first, reverse1 ? first : second, out.Rows(p, count),
+            count * n);
     out.Done(p, count);
   });
   return {};

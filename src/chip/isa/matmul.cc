@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "chip/array_product.h"
-#include "chip/array_product.h"
 #include "chip/bytes.h"
 #include "chip/convert.h"
 #include "chip/cost_rules.h"
@@ -218,7 +217,8 @@ tensor::ConstMatrix OperandMatrix(ExecuteContext& context, int param, int64_t fo
   const bool in_place = (dtype == DType::kF32 || dtype == DType::kBF16) && walk.dense_rows() &&
                         fold == 1 && walk.pattern.dims[0].step == 1;
   if (in_place)
-    return {walk.Row(0), dtype, rows, columns, walk.pattern.tensor->data_stride / DTypeBytes(dtype), 1};
+    return {
+        walk.Row(0), dtype, rows, columns, walk.pattern.tensor->data_stride / DTypeBytes(dtype), 1};
   float* values = context.state().scratch.Floats(rows * columns);
   LoadRows(walk, 0, walk.rows(), values);
   if (dtype == DType::kTF32) std::transform(values, values + rows * columns, values, RoundToTF32);
@@ -252,7 +252,8 @@ Status Multiply(ExecuteContext& context, const Instr& instr) {
 bool IsIdentity(const float* values, int64_t rows, int64_t columns) {
   bool other = false;
   for (int64_t k = 0; k < rows; ++k) {
-    for (int64_t j = 0; j < columns; ++j) other |= values[k * columns + j] != (j == k ? 1.0f : 0.0f);
+    for (int64_t j = 0; j < columns; ++j)
+      other |= values[k * columns + j] != (j == k ? 1.0f : 0.0f);
   }
   return !other;
 }
