@@ -39,10 +39,10 @@ TEST(Policy, PresetsDifferInWhatTheirToolChainsDo) {
 }
 
 TEST(Policy, ReadsEveryKindOfValue) {
-  const auto policy =
-      LoadPolicyText(Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
-                      "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
-                      "memset_on_gpsimd = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
+  const auto policy = LoadPolicyText(
+      Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
+             "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
+             "memset_on_gpsimd = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->window, 7);
   EXPECT_EQ(policy->sbuf_copies, 2.5);
@@ -61,7 +61,8 @@ TEST(Policy, MisspeltKeysAreRefusedWithTheNearest) {
 
 TEST(Policy, WrongValuesAreRefused) {
   const auto with = [](const std::string& value) {
-    return LoadPolicyText(Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
+    return LoadPolicyText(
+               Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
         .status()
         .message();
   };
