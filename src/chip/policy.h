@@ -23,9 +23,10 @@ struct Policy {
   bool split_load_store_queues = true;
   double dma_issue_ns = -1;  // per DMA instruction and queue; negative: the machine's
   int dma_queues = 1;        // hardware queues of each direction, used in turn
-  // Instructions without an engine: those that touch PSUM go where less is waiting (false: to
-  // Vector); tensor_scalar of a tile that comes straight from a load goes to Scalar; the rest to
-  // Vector.
+  // Instructions without an engine that Vector and Scalar can both execute. Copies out of PSUM and
+  // those that convert go where less is waiting, arithmetic on PSUM with a vector operand goes to
+  // Scalar (false: both to Vector); arithmetic with numbers alone on a tile that comes straight
+  // from a load goes to Scalar (the other flag); the rest to Vector.
   bool balance_engines = true;
   bool scalar_takes_loaded = true;
   bool memset_on_gpsimd = false;

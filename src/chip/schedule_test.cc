@@ -197,11 +197,11 @@ TEST(Schedule, ABarrierWaitsForAllAndAllWaitForIt) {
   EXPECT_DOUBLE_EQ(t.at[3].start_ns, 105);
 }
 
-TEST(Schedule, UnnamedEnginesShareWhatTouchesPsum) {
+TEST(Schedule, CopiesOutOfPsumAreShared) {
   ProgramBuilder b;
   for (int i = 0; i < 4; ++i) {
     const auto x = b.Psum(2048);
-    b.Any(100).Reads(x);
+    b.Any(100).Reads(x).Flags(kCopies);
   }
   const Timeline t = RunSchedule(b.program());
   EXPECT_DOUBLE_EQ(t.result.busy_ns[size_t(Engine::kVector)], 200);
@@ -212,16 +212,32 @@ TEST(Schedule, UnnamedEnginesShareWhatTouchesPsum) {
   EXPECT_DOUBLE_EQ(vector.result.busy_ns[size_t(Engine::kVector)], 400);
 }
 
-TEST(Schedule, UnnamedEnginesFollowTheProducerInSbuf) {
+TEST(Schedule, CopiesWithinSbufAreSharedWhenTheyConvert) {
+  ProgramBuilder b;
+  const auto x = b.Sbuf(64), y = b.Sbuf(64);
+  b.Vector(1000);
+  b.Any(10).Reads(x).Writes(y).Flags(kCopies);
+  b.Any(10).Reads(x).Writes(y).Flags(kCopies);
+  b.program().accesses.back().element_bytes = 2;
+  const Timeline t = RunSchedule(b.program());
+  EXPECT_EQ(t.at[1].engine, Engine::kVector);
+  EXPECT_EQ(t.at[2].engine, Engine::kScalar);
+}
+
+TEST(Schedule, ArithmeticGoesByItsOperands) {
   ProgramBuilder b;
   const auto in = b.Hbm();
-  const auto x = b.Sbuf(64), y = b.Sbuf(64);
+  const auto x = b.Sbuf(64), y = b.Sbuf(64), column = b.Sbuf(4), p = b.Psum(64);
   b.Load(x, 64, in);
-  b.Any(10).Reads(x).Writes(y);
-  b.Any(10).Reads(y);
+  b.Any(10).Reads(x).Writes(y);      // straight from a load
+  b.Any(10).Reads(y);                // not
+  b.Any(10).Reads(x).Reads(column);  // a vector operand
+  b.Any(10).Reads(p).Reads(column);  // likewise, from PSUM
   const Timeline t = RunSchedule(b.program());
   EXPECT_EQ(t.at[1].engine, Engine::kScalar);
   EXPECT_EQ(t.at[2].engine, Engine::kVector);
+  EXPECT_EQ(t.at[3].engine, Engine::kVector);
+  EXPECT_EQ(t.at[4].engine, Engine::kScalar);
 }
 
 TEST(Schedule, MemsetGoesWhereThePolicySays) {

@@ -63,9 +63,9 @@ class FrontEnd {
   bool StartsVersion(const TimedInstr& instr, const Access& access, const TensorDecl& decl) const;
 
   Engine Choose(const TimedInstr& instr) const;
+  Engine ForCopy(const TimedInstr& instr) const;
+  Engine ForArithmetic(const TimedInstr& instr) const;
   bool TouchesPsum(const TimedInstr& instr) const;
-  Engine LessLoaded(const TimedInstr& instr) const;
-  Engine ByProducer(const TimedInstr& instr) const;
   int QueueOf(const TimedInstr& instr, Engine engine);
   void Fill(const TimedInstr& instr, Engine engine, Record& record);
   void Touch(const Access& access, const TimedInstr& instr, Record& record);
