@@ -62,8 +62,8 @@ Status Hbm::Meet(std::unique_lock<std::mutex>& lock, int rank, const std::string
     self.failure = {};
     PassTurn();
   }
-  changed_.wait(lock,
-                [&] { return !self.waiting && (turn_ == rank || other.ended || !self.failure.ok()); });
+  changed_.wait(
+      lock, [&] { return !self.waiting && (turn_ == rank || other.ended || !self.failure.ok()); });
   if (!self.failure.ok()) return std::exchange(self.failure, {});
   turn_ = rank;
   return {};

@@ -1,8 +1,8 @@
 #include "chip/isa/generator.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cmath>
+#include <cstddef>
 
 #include "base/random.h"
 
