@@ -113,6 +113,14 @@ TEST(Lowering, DeclaredEdgesFollowTheirInstructions) {
   EXPECT_EQ(merged.edges[0].from, 1u);
 }
 
+TEST(Lowering, ALoweredProgramStaysAsItIs) {
+  const Program once = LowerProgram(TestMachine(), Merging(64), NarrowLoop(6, 16));
+  const Program twice = LowerProgram(TestMachine(), Merging(64), once);
+  EXPECT_EQ(twice.size(), once.size());
+  EXPECT_EQ(RunSchedule(once, Merging(64)).result.latency_ns,
+            RunSchedule(NarrowLoop(6, 16), Merging(64)).result.latency_ns);
+}
+
 TEST(Lowering, WithoutReasonNothingChanges) {
   EXPECT_FALSE(Lowering(TestMachine(), TestPolicy()).active());
 }
