@@ -147,7 +147,7 @@ Engine FrontEnd::Choose(const TimedInstr& instr) const {
     return Engine::kGpSimd;
   }
   if (can.has(Engine::kVector) && can.has(Engine::kScalar)) {
-    return TouchesPsum(instr) ? LessLoaded(instr) : ByProducer(instr);
+    return TouchesPsum(instr) || Casts(instr) ? LessLoaded(instr) : ByProducer(instr);
   }
   // GpSimd is slow and kept for what only it can do.
   return can.has(Engine::kVector)   ? Engine::kVector
@@ -159,6 +159,15 @@ bool FrontEnd::TouchesPsum(const TimedInstr& instr) const {
   const Access* accesses = program_->accesses.data() + instr.first_access;
   return std::any_of(accesses, accesses + instr.num_accesses, [&](const Access& access) {
     return slots_[access.slot].memory == Memory::kPsum;
+  });
+}
+
+// A copy that changes the size of its elements.
+bool FrontEnd::Casts(const TimedInstr& instr) const {
+  if (!(instr.flags & kCopies)) return false;
+  const Access* accesses = program_->accesses.data() + instr.first_access;
+  return std::any_of(accesses, accesses + instr.num_accesses, [&](const Access& access) {
+    return access.element_bytes != accesses[0].element_bytes;
   });
 }
 

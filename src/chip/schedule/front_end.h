@@ -63,6 +63,7 @@ class FrontEnd {
 
   Engine Choose(const TimedInstr& instr) const;
   bool TouchesPsum(const TimedInstr& instr) const;
+  bool Casts(const TimedInstr& instr) const;
   Engine LessLoaded(const TimedInstr& instr) const;
   Engine ByProducer(const TimedInstr& instr) const;
   int QueueOf(const TimedInstr& instr, Engine engine);
