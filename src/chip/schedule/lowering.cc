@@ -148,7 +148,8 @@ bool Lowering::CanMerge(const Run& run, size_t place) const {
   const TimedInstr& two = in_->instrs[run.begin + run.period + place];
   if (one.flags & (kBarrier | kMeets) || one.ordered_group != 0) return false;
   if (size_t{one.num_accesses} * kMaxMerged > 255) return false;
-  if (one.engine != Engine::kTensor || one.flags & kTransposes) return true;
+  if (one.flags & kTransposes) return one.engine == Engine::kTensor;  // Vector's are of one size
+  if (one.engine != Engine::kTensor) return true;
   // Products merge when they share their weights.
   const Access* a = in_->accesses.data() + one.first_access;
   const Access* b = in_->accesses.data() + two.first_access;
