@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "chip/policy.h"
@@ -23,9 +24,12 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+// A name for this process alone: the tests of a program run beside each other.
+std::string ChipName() { return fmt::format("chip_{}", ::getpid()); }
+
 // What loading `text` says.
 Status LoadText(const std::string& text) {
-  const std::string path = testing::TempDir() + "/chip.toml";
+  const std::string path = testing::TempDir() + "/" + ChipName() + ".toml";
   WT_CHECK(WriteFileAtomic(path, text).ok(), "{}", path);
   return Machine::LoadFile(path).status();
 }
@@ -149,7 +153,7 @@ TEST(MachineFile, EveryRowMustSayWhereItComesFrom) {
 }
 
 TEST(MachineFile, ACircleOfInheritanceIsRefused) {
-  EXPECT_THAT(LoadText("name = \"chip\"\ninherits = \"chip\"\n").message(),
+  EXPECT_THAT(LoadText("name = \"chip\"\ninherits = \"" + ChipName() + "\"\n").message(),
               HasSubstr("without a circle"));
   EXPECT_THAT(LoadText("inherits = \"nowhere\"\n").message(), HasSubstr("nowhere.toml"));
 }

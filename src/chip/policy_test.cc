@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files.h"
 
@@ -12,7 +13,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 Result<Policy> LoadPolicyText(const std::string& text) {
-  const std::string path = testing::TempDir() + "/preset.toml";
+  const std::string path = testing::TempDir() + fmt::format("/preset_{}.toml", ::getpid());
   WT_CHECK(WriteFileAtomic(path, text).ok(), "{}", path);
   return LoadPolicy(path);
 }

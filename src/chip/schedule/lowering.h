@@ -55,6 +55,7 @@ class Lowering {
   std::vector<uint32_t> executions_;  // by source line, in the segment
   std::vector<uint8_t> drains_;       // by instruction: engines run dry before it
   size_t event_at_ = 0;
+  std::vector<Access> accesses_;  // scratch
   std::vector<TensorEvent> held_releases_;
   uint32_t product_slot_ = 0;
   size_t decls_taken_ = 0;

@@ -17,7 +17,10 @@ BufferId Space::Take(SiteId site_id, int64_t bytes) {
   BufferId buffer = kNoId;
   if (!own || site.count < most) {
     const Place place = FindPlace(bytes);
-    if (place.begin >= 0 && (!own || place.dead_since < buffers_[site.oldest].dead_since)) {
+    const bool older =
+        own && (place.dead_since == 0 ||
+                (shape_.roams && place.dead_since < buffers_[site.oldest].dead_since));
+    if (place.begin >= 0 && (!own || older)) {
       buffer = NewBuffer(site_id, place.begin, bytes);
       Occupy(place.begin, place.begin + bytes, buffer);
     }
