@@ -133,6 +133,7 @@ namespace wt::chip {
   X(kDmaDgeBlocks, "dma.dge_blocks")                           \
   X(kDmaLoadDispatch, "dma.load_dispatch_ns")                  \
   X(kDmaLoadPayload, "dma.load_payload_ns")                    \
+  X(kDmaLoadSpread, "dma.load_spread_ns")                      \
   X(kDmaLoadNotify, "dma.load_notify_ns")                      \
   X(kDmaStoreDispatch, "dma.store_dispatch_ns")                \
   X(kDmaStorePayload, "dma.store_payload_ns")                  \

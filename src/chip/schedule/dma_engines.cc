@@ -60,6 +60,7 @@ DmaEngines::DmaEngines(const Timing& timing, int num_queues) : timing_(timing) {
 
 void DmaEngines::MoveTo(double now_ns) {
   const double passed_ns = now_ns - now_ns_;
+  const double spread_ns = std::clamp(spread_until_ns_ - now_ns_, 0.0, std::max(0.0, passed_ns));
   now_ns_ = now_ns;
   if (passed_ns <= 0) return;
   bool any = false;
@@ -72,7 +73,7 @@ void DmaEngines::MoveTo(double now_ns) {
       group.queues[static_cast<size_t>(queue)].front().descriptors -= rounds;
     }
   }
-  if (any) active_ns_ += passed_ns;
+  active_ns_ += any ? passed_ns : spread_ns;
 }
 
 void DmaEngines::Retime(Group& group) {
@@ -140,7 +141,7 @@ void DmaEngines::Start(Number number, int queue, const DmaShape& shape) {
     groups_[0].count = timing_.dma_engines;
     groups_[0].engines = static_cast<uint32_t>((uint64_t{1} << timing_.dma_engines) - 1);
   }
-  transfers_.push_back({number, 0, kNever, now_ns_});
+  transfers_.push_back({number, 0, shape.load, kNever, now_ns_});
   const auto pieces = PiecesOf(timing_, shape);
   for (size_t i = 0; i < groups_.size(); ++i) {
     const int first = std::countr_zero(groups_[i].engines);
@@ -177,6 +178,7 @@ void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
       }
       Transfer& transfer = Find(line.front().number);
       transfer.last_ns = now_ns;
+      if (transfer.load) spread_until_ns_ = now_ns + timing_.dma_load_spread_ns;
       --transfer.parts;
       line.pop_front();
       if (line.empty()) {

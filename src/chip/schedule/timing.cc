@@ -20,6 +20,7 @@ void TakeDma(const Machine& machine, const Policy& policy, Timing& timing) {
   timing.dma_issue_ns = policy.dma_issue_ns;
   timing.dma_load_latency_ns =
       number(ConstantId::kDmaLoadDispatch) + number(ConstantId::kDmaLoadPayload);
+  timing.dma_load_spread_ns = number(ConstantId::kDmaLoadSpread);
   timing.dma_load_notify_ns = number(ConstantId::kDmaLoadNotify);
   timing.dma_store_latency_ns =
       number(ConstantId::kDmaStoreDispatch) + number(ConstantId::kDmaStorePayload);
