@@ -32,7 +32,7 @@ class DmaEngines {
   void SetPace(double now_ns, double pace);
 
   int active_engines() const;
-  double busy_ns() const { return busy_ns_; }      // summed over engines
+  double busy_ns() const { return busy_ns_; }  // summed over engines
   // Any engine; that those of a load do not begin together is counted here, and nowhere else.
   double active_ns() const { return active_ns_; }
   int64_t descriptors() const { return descriptors_; }

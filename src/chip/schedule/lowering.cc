@@ -115,8 +115,8 @@ Lowering::Run Lowering::FindRun(size_t begin, size_t shorter_than) const {
   return {begin, 1, 1};
 }
 
-// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns. The last trip may be
-// another instruction to MakeKeys, when it has what remains of a tensor.
+// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns. The last trip may
+// be another instruction to MakeKeys, when it has what remains of a tensor.
 bool Lowering::RunsDry(const Run& run) const {
   if (policy_.loop_bubble_ns <= 0 || run.times < kUnroll) return false;
   for (size_t place = 0; place < run.period; ++place) {
