@@ -17,6 +17,7 @@ namespace wt::chip {
   X(kTensorTranspose, "tensor.transpose")                     \
   X(kTensorTransposeF32, "tensor.transpose_f32")              \
   X(kTensorWeightLoad, "tensor.weight_load")                  \
+  X(kTensorWeightLoadF32, "tensor.weight_load_f32")           \
   X(kVectorCopyF32, "vector.copy_f32")                        \
   X(kVectorCopy16, "vector.copy_16bit")                       \
   X(kVectorCopy16Strided, "vector.copy_16bit_strided")        \
@@ -133,6 +134,7 @@ namespace wt::chip {
   X(kDmaDgeBlocks, "dma.dge_blocks")                           \
   X(kDmaLoadDispatch, "dma.load_dispatch_ns")                  \
   X(kDmaLoadPayload, "dma.load_payload_ns")                    \
+  X(kDmaLoadSpread, "dma.load_spread_ns")                      \
   X(kDmaLoadNotify, "dma.load_notify_ns")                      \
   X(kDmaStoreDispatch, "dma.store_dispatch_ns")                \
   X(kDmaStorePayload, "dma.store_payload_ns")                  \

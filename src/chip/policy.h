@@ -38,7 +38,12 @@ struct Policy {
   // What a loop of transfers loses a trip when its trip count is even and no multiple of 16: the
   // DMA engines run dry between trips. 0: nothing.
   double loop_bubble_ns = 0;
+  // Where in a window of the tensor engine's power limit the kernel begins: windows of the chip's
+  // own clock, so that it may be anywhere. 1: a window begins with the kernel.
+  double limiter_phase = 1;
   double envelope_ns = -1;  // fixed cost around a kernel; negative: the machine's
+
+  bool operator==(const Policy&) const = default;
 };
 
 // Reads data/toolchains/NAME.toml (with what it inherits), below HomeFolder(). A `name` that ends

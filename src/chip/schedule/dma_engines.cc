@@ -60,6 +60,7 @@ DmaEngines::DmaEngines(const Timing& timing, int num_queues) : timing_(timing) {
 
 void DmaEngines::MoveTo(double now_ns) {
   const double passed_ns = now_ns - now_ns_;
+  const double spread_ns = std::clamp(spread_until_ns_ - now_ns_, 0.0, std::max(0.0, passed_ns));
   now_ns_ = now_ns;
   if (passed_ns <= 0) return;
   bool any = false;
@@ -72,7 +73,7 @@ void DmaEngines::MoveTo(double now_ns) {
       group.queues[static_cast<size_t>(queue)].front().descriptors -= rounds;
     }
   }
-  if (any) active_ns_ += passed_ns;
+  active_ns_ += any ? passed_ns : spread_ns;
 }
 
 void DmaEngines::Retime(Group& group) {
@@ -89,7 +90,7 @@ void DmaEngines::Retime(Group& group) {
   for (const Group& each : groups_) next_ns_ = std::min(next_ns_, each.end_ns);
 }
 
-uint32_t DmaEngines::NewTransfer(Number number) {
+uint32_t DmaEngines::NewTransfer(Number number, bool load) {
   uint32_t index = static_cast<uint32_t>(transfers_.size());
   if (free_transfers_.empty()) {
     transfers_.emplace_back();
@@ -97,7 +98,7 @@ uint32_t DmaEngines::NewTransfer(Number number) {
     index = free_transfers_.back();
     free_transfers_.pop_back();
   }
-  transfers_[index] = {number, 0, kNever, now_ns_};
+  transfers_[index] = {number, 0, load, kNever, now_ns_};
   return index;
 }
 
@@ -147,7 +148,7 @@ void DmaEngines::Start(Number number, int queue, const DmaShape& shape) {
     groups_[0].count = timing_.dma_engines;
     groups_[0].engines = static_cast<uint32_t>((uint64_t{1} << timing_.dma_engines) - 1);
   }
-  const uint32_t transfer = NewTransfer(number);
+  const uint32_t transfer = NewTransfer(number, shape.load);
   const auto pieces = PiecesOf(timing_, shape);
   for (size_t i = 0; i < groups_.size(); ++i) {
     const int first = std::countr_zero(groups_[i].engines);
@@ -204,6 +205,7 @@ void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
 void DmaEngines::EndPart(uint32_t index, std::vector<Finished>& finished) {
   Transfer& transfer = transfers_[index];
   transfer.last_ns = now_ns_;
+  if (transfer.load) spread_until_ns_ = now_ns_ + timing_.dma_load_spread_ns;
   if (--transfer.parts > 0) return;
   finished.push_back({transfer.number, std::min(transfer.first_ns, now_ns_), now_ns_});
   free_transfers_.push_back(index);

@@ -117,14 +117,16 @@ Lowering::Run Lowering::FindRun(size_t begin, size_t shorter_than) const {
   return {begin, 1, 1};
 }
 
-// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns.
+// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns. The last trip may
+// be another instruction to MakeKeys, when it has what remains of a tensor.
 bool Lowering::RunsDry(const Run& run) const {
   if (policy_.loop_bubble_ns <= 0 || run.times < kUnroll) return false;
-  if (run.times % 2 != 0 || run.times % kUnroll == 0) return false;
   for (size_t place = 0; place < run.period; ++place) {
     const TimedInstr& instr = in_->instrs[run.begin + place];
     if (instr.dma < 0 || !in_->dmas[static_cast<size_t>(instr.dma)].load) continue;
-    if (executions_[instr.source] == run.times) return true;
+    const size_t trips = executions_[instr.source];
+    if (trips != run.times && trips != run.times + 1) continue;
+    return trips % 2 == 0 && trips % kUnroll != 0;
   }
   return false;
 }
@@ -150,7 +152,8 @@ bool Lowering::CanMerge(const Run& run, size_t place) const {
   const TimedInstr& two = in_->instrs[run.begin + run.period + place];
   if (one.flags & (kBarrier | kMeets) || one.ordered_group != 0) return false;
   if (size_t{one.num_accesses} * kMaxMerged > 255) return false;
-  if (one.engine != Engine::kTensor || one.flags & kTransposes) return true;
+  if (one.flags & kTransposes) return one.engine == Engine::kTensor;  // Vector's are of one size
+  if (one.engine != Engine::kTensor) return true;
   // Products merge when they share their weights.
   const Access* a = in_->accesses.data() + one.first_access;
   const Access* b = in_->accesses.data() + two.first_access;
