@@ -203,9 +203,8 @@ WT_INLINE void WithBitOp(AluOp op, int width, const Fn& fn) {
         return b < bits ? (a << (b & 31)) & mask : 0u;
       });
     case AluOp::kRightShift:
-      return fn([=](uint32_t a, uint32_t b) __attribute__((always_inline)) {
-        return b < bits ? a >> (b & 31) : 0u;
-      });
+      return fn([=](uint32_t a, uint32_t b)
+                    __attribute__((always_inline)) { return b < bits ? a >> (b & 31) : 0u; });
     default:
       return fn([=](uint32_t a, uint32_t b) { return ApplyBits(op, a, b, width); });
   }
@@ -215,16 +214,19 @@ WT_INLINE void WithBitOp(AluOp op, int width, const Fn& fn) {
 
 WT_CLONES void BitRows(AluOp op, const uint32_t* a, const uint32_t* b, int b_step, bool reverse,
                        int width, uint32_t* out, int64_t n) {
-  WithBitOp(op, width, [=](auto operation) __attribute__((always_inline)) {
-    if (b_step == 1) {
+  WithBitOp(
+      op, width, [=](auto operation) __attribute__((always_inline)) {
+        if (b_step == 1) {
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) out[i] = reverse ? operation(b[i], a[i]) : operation(a[i], b[i]);
-    } else {
-      const uint32_t other = *b;
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = reverse ? operation(b[i], a[i]) : operation(a[i], b[i]);
+        } else {
+          const uint32_t other = *b;
 #pragma GCC ivdep
-      for (int64_t i = 0; i < n; ++i) out[i] = reverse ? operation(other, a[i]) : operation(a[i], other);
-    }
-  });
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = reverse ? operation(other, a[i]) : operation(a[i], other);
+        }
+      });
 }
 
 namespace {
@@ -254,7 +256,8 @@ void WithIntOp(AluOp op, const Fn& fn) {
     default:  // by way of double: power, remainders
       return fn([op](T a, T b) {
         double result = std::pow(double(a), double(b));
-        if (op == AluOp::kFmod || op == AluOp::kMod) result = b == 0 ? 0 : std::fmod(double(a), double(b));
+        if (op == AluOp::kFmod || op == AluOp::kMod)
+          result = b == 0 ? 0 : std::fmod(double(a), double(b));
         if (op == AluOp::kMod && result != 0 && (result < 0) != (b < 0)) result += double(b);
         return std::fabs(result) < 0x1p62 ? static_cast<T>(std::llrint(result)) : T{0};
       });

@@ -180,8 +180,9 @@ Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
                                            !options_.check_uninitialized);
   if (!storage->bytes) {
     if (spec.memory == Memory::kHbm) hbm_->Unreserve(spec.partitions * spec.partition_bytes);
-    return KernelError(ErrorClass::kCapacity, "{}: this host has not {} bytes for it; use smaller inputs",
-                       SpecName(spec), storage->size);
+    return KernelError(ErrorClass::kCapacity,
+                       "{}: this host has not {} bytes for it; use smaller inputs", SpecName(spec),
+                       storage->size);
   }
   tensor->data = storage->bytes;
   tensor->data_stride = storage->stride;

@@ -122,7 +122,8 @@ namespace {
 // offset + index * unit; beyond every memory when that is too large for a number.
 int64_t Moved(int64_t offset, int64_t index, int64_t unit) {
   constexpr double kMost = 0x1p50;
-  const double moved = static_cast<double>(offset) + static_cast<double>(index) * static_cast<double>(unit);
+  const double moved =
+      static_cast<double>(offset) + static_cast<double>(index) * static_cast<double>(unit);
   if (moved > kMost) return static_cast<int64_t>(kMost);
   if (moved < -kMost) return static_cast<int64_t>(-kMost);
   return offset + index * unit;

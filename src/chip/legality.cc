@@ -179,7 +179,8 @@ bool IsSane(const AccessPattern& pattern) {
     const Dim& dim = pattern.dims[static_cast<size_t>(i)];
     if (!small(dim.step) || !small(dim.size) || dim.size < 0) return false;
     elements *= static_cast<double>(std::max<int64_t>(dim.size, 1));
-    if (std::abs(static_cast<double>(dim.step)) * static_cast<double>(dim.size) > kMost) return false;
+    if (std::abs(static_cast<double>(dim.step)) * static_cast<double>(dim.size) > kMost)
+      return false;
   }
   return elements < kMost;
 }

@@ -133,9 +133,7 @@ bool InPlaceRows(const Walk& walk) {
 }
 
 // Dense rows that follow one another without a gap.
-bool AreRowsAdjacent(const Walk& walk) {
-  return walk.rows_continue() && CommonStep(walk) == 1;
-}
+bool AreRowsAdjacent(const Walk& walk) { return walk.rows_continue() && CommonStep(walk) == 1; }
 
 int64_t BlockSize(const Walk& walk) {
   const int64_t n = walk.row_elements();

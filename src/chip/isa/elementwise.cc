@@ -206,8 +206,10 @@ void ExecuteScalarBits(ExecuteContext& context, const Instr& instr) {
   const int64_t n = to.row_elements();
   const int width = WidthOf(context.walk(ts::kData));
   const bool two = instr.has(ts::kOp1);
-  const std::vector<uint32_t> scalars0 = ScalarBits(context, instr, ts::kOperand0, to.rows(), width);
-  const std::vector<uint32_t> scalars1 = ScalarBits(context, instr, ts::kOperand1, to.rows(), width);
+  const std::vector<uint32_t> scalars0 =
+      ScalarBits(context, instr, ts::kOperand0, to.rows(), width);
+  const std::vector<uint32_t> scalars1 =
+      ScalarBits(context, instr, ts::kOperand1, to.rows(), width);
   WordReader in = context.Words(ts::kData);
   WordWriter out = context.WordsOut(ts::kDst);
   ForBlocks(to, [&](int64_t p, int64_t count) {
