@@ -30,6 +30,7 @@ constexpr PolicyKey kKeys[] = {
     {"balance_engines", &Policy::balance_engines},
     {"scalar_takes_loaded", &Policy::scalar_takes_loaded},
     {"memset_on_gpsimd", &Policy::memset_on_gpsimd},
+    {"load_reuse_share", &Policy::load_reuse_share},
     {"merge_elements", &Policy::merge_elements},
     {"broadcast_by_product", &Policy::broadcast_by_product},
     {"loop_bubble_ns", &Policy::loop_bubble_ns},

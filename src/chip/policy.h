@@ -30,6 +30,8 @@ struct Policy {
   bool balance_engines = true;
   bool scalar_takes_loaded = true;
   bool memset_on_gpsimd = false;
+  // Loads of bytes that are on the chip already are left out; so much of SBUF is kept for them.
+  double load_reuse_share = 0;
   // Executions of a loop body are merged until they are as wide; 0: never.
   int merge_elements = 0;
   bool broadcast_by_product = false;  // one partition read as many becomes a product on Tensor

@@ -77,7 +77,7 @@ std::vector<CostRule> ComputeRules() {
        "instruction before or elided when the weights repeat; the power limit on the array.",
        {L::kTensorMatmul, L::kTensorMatmulF32, L::kTensorMatmulDoubleRow, L::kTensorTranspose,
         L::kTensorTransposeF32, L::kTensorWeightLoad, L::kTensorWeightLoadF32},
-       {C::kLimiterWindow, C::kLimiterThreshold, C::kLimiterSlowdown, C::kWeightElided}},
+       {C::kLimiterWindow, C::kLimiterThreshold, C::kLimiterSlowdown}},
       {"nc_matmul_mx",
        NcMatmulMx,
        "Rows of moving, as nc_matmul.",

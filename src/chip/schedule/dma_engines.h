@@ -39,7 +39,7 @@ class DmaEngines {
 
  private:
   struct Part {
-    Number number = kNobody;
+    uint32_t transfer = 0;   // index
     double descriptors = 0;  // that are left
     double descriptor_ns = 0;
   };
@@ -71,12 +71,14 @@ class DmaEngines {
   void MoveTo(double now_ns);
   void Retime(Group& group);
   void Split(size_t group, uint32_t engines);
-  Transfer& Find(Number number);
+  uint32_t NewTransfer(Number number, bool load);
+  void EndPart(uint32_t index, std::vector<Finished>& finished);
 
   const Timing timing_;
   std::vector<Group> groups_;
-  std::vector<Transfer> transfers_;  // under way: few
-  std::deque<Held> held_;            // behind one that waits for the engines to run dry
+  std::vector<Transfer> transfers_;  // under way, and free places
+  std::vector<uint32_t> free_transfers_;
+  std::deque<Held> held_;  // behind one that waits for the engines to run dry
   double release_ns_ = kNever;
   double now_ns_ = 0, next_ns_ = kNever, pace_ = 1;
   double busy_ns_ = 0, active_ns_ = 0;

@@ -32,13 +32,15 @@ uint64_t MixKey(uint64_t hash, uint64_t value) {
 }  // namespace
 
 Lowering::Lowering(const Machine& machine, const Policy& policy)
-    : machine_(&machine), policy_(policy) {}
+    : machine_(&machine), policy_(policy), reuse_(machine, policy) {}
 
 bool Lowering::active() const {
-  return policy_.merge_elements > 0 || policy_.broadcast_by_product || policy_.loop_bubble_ns > 0;
+  return policy_.merge_elements > 0 || policy_.broadcast_by_product || policy_.loop_bubble_ns > 0 ||
+         reuse_.active();
 }
 
-const Program& Lowering::Apply(const Program& segment) {
+const Program& Lowering::Apply(const Program& whole_segment) {
+  const Program& segment = reuse_.active() ? reuse_.Apply(whole_segment) : whole_segment;
   in_ = &segment;
   const uint64_t first = out_.first + out_.instrs.size();
   out_.first = first;
@@ -239,7 +241,7 @@ void Lowering::EmitOne(TimedInstr instr, size_t from, size_t step, size_t times)
   instr.num_accesses = static_cast<uint8_t>(accesses_.size());
   out_.accesses.insert(out_.accesses.end(), accesses_.begin(), accesses_.end());
   out_.instrs.push_back(instr);
-  origins_.push_back(in_->first + from);
+  origins_.push_back(OriginOf(from));
 }
 
 void Lowering::MergeCosts(TimedInstr& instr, size_t from, size_t step, size_t times) const {
@@ -324,10 +326,14 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   out_.accesses.push_back(source);
   out_.accesses.push_back(copy);
   out_.instrs.push_back(product);
-  origins_.push_back(in_->first + at);
+  origins_.push_back(OriginOf(at));
   copy.write = false;
   copy.read = true;
   return copy;
+}
+
+uint64_t Lowering::OriginOf(size_t at) const {
+  return reuse_.active() ? reuse_.origins()[at] : in_->first + at;
 }
 
 // Declared edges by the new numbers; those to earlier segments are over.

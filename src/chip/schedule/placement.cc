@@ -86,7 +86,6 @@ BufferId Space::NewBuffer(SiteId site, int64_t begin, int64_t bytes) {
   buffers_[id].begin = begin;
   buffers_[id].bytes = bytes;
   buffers_[id].site = site;
-  buffers_[id].exists = true;
   if (site != kNoId) ++sites_[site].count;
   placed_bytes_ += bytes;
   return id;
@@ -174,7 +173,6 @@ void Space::Occupy(int64_t begin, int64_t end, BufferId mine) {
       if (!old.live) UnlinkDead(segment.buffer);
       pool_->Free(old.regions);
       placed_bytes_ -= old.bytes;
-      old.exists = false;
       free_buffers_.push_back(segment.buffer);
     }
   }

@@ -49,7 +49,7 @@ class Space {
     SiteId site = kNoId;  // kNoId: a piece that no site uses
     RegionList regions = kNoRegions;
     uint64_t dead_since = 0;
-    bool live = false, exists = false;
+    bool live = false;
     BufferId next = kNoId;  // in its site's list of dead ones, oldest first
   };
   struct Site {
