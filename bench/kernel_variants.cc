@@ -46,8 +46,7 @@ Status Main(const std::string& kernel, const std::vector<std::string>& arguments
     }
     WT_ASSIGN_OR_RETURN(const auto machine, chip::Machine::Load(setting.substr(0, colon)));
     WT_ASSIGN_OR_RETURN(const auto policy, chip::LoadPolicy(setting.substr(colon + 1)));
-    WT_ASSIGN_OR_RETURN(const auto result,
-                        chip::Schedule(*machine, policy, recorder->program()));
+    WT_ASSIGN_OR_RETURN(const auto result, chip::Schedule(*machine, policy, recorder->program()));
     std::printf("%s%.6g", &setting == settings.data() ? "" : ", ", result.latency_ns / 1e3);
   }
   std::printf("]}\n");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/files.h"
 
@@ -12,7 +13,7 @@ using testing::Contains;
 using testing::HasSubstr;
 
 Result<Policy> LoadPolicyText(const std::string& text) {
-  const std::string path = testing::TempDir() + "/preset.toml";
+  const std::string path = testing::TempDir() + fmt::format("/preset_{}.toml", ::getpid());
   WT_CHECK(WriteFileAtomic(path, text).ok(), "{}", path);
   return LoadPolicy(path);
 }
@@ -39,14 +40,23 @@ TEST(Policy, PresetsDifferInWhatTheirToolChainsDo) {
 }
 
 TEST(Policy, ReadsEveryKindOfValue) {
-  const auto policy =
-      LoadPolicyText(Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
-                      "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
-                      "memset_on_gpsimd = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
+  const auto policy = LoadPolicyText(
+      Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
+             "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
+             "memset_on_gpsimd = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->window, 7);
   EXPECT_EQ(policy->sbuf_copies, 2.5);
   EXPECT_TRUE(policy->memset_on_gpsimd);
+}
+
+TEST(Policy, AWindowOfThePowerLimitHasOnePhase) {
+  EXPECT_THAT(
+      LoadPolicyText(
+          Preset("limiter_phase = { value = 2, source = \"ME\", evidence = \"guessed\" }\n"))
+          .status()
+          .message(),
+      HasSubstr("limiter_phase is 2; expected above 0, up to 1"));
 }
 
 TEST(Policy, MisspeltKeysAreRefusedWithTheNearest) {
@@ -61,7 +71,8 @@ TEST(Policy, MisspeltKeysAreRefusedWithTheNearest) {
 
 TEST(Policy, WrongValuesAreRefused) {
   const auto with = [](const std::string& value) {
-    return LoadPolicyText(Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
+    return LoadPolicyText(
+               Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
         .status()
         .message();
   };

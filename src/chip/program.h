@@ -56,9 +56,9 @@ struct TimedInstr {
   // instructions uses [0] (DMA: what its queue needs to issue it).
   std::array<float, 3> interval_ns{}, latency_ns{};
   std::array<Evidence, 3> evidence{};  // of these costs
-  std::array<float, 3> fixed_ns{};  // part of the interval that does not grow with the elements
-  float weight_load_ns = 0;         // tensor engine
-  float array_activity = 0;         // likewise: share of the array that works
+  std::array<float, 3> fixed_ns{};     // part of the interval that does not grow with the elements
+  float weight_load_ns = 0;            // tensor engine
+  float array_activity = 0;            // likewise: share of the array that works
   float flops = 0;
 };
 inline constexpr uint8_t kAccumulates = 1;  // adds to PSUM what is there

@@ -81,8 +81,9 @@ TEST(DmaCopy, ScalarOffsetFromARegisterOrATile) {
   ExpectOk(CopyByDma(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue());
   ExpectSame(Bench::Read(tile), {6, 7, 8, 9, 10, 11});
   bench.Fill(at, {3});
-  ExpectRefused(CopyByDma(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue(),
-                ErrorClass::kOutOfBounds, "9 to 14 of 12");
+  ExpectRefused(
+      CopyByDma(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue(),
+      ErrorClass::kOutOfBounds, "9 to 14 of 12");
   ExpectOk(CopyByDma(bench, All(tile), Matrix(hbm, 2, 3))
                .Offset("src", All(at), 3, false)
                .Name("oob_mode", OobMode::kSkip)
@@ -128,7 +129,8 @@ TEST(DmaCopy, Refusals) {
   Tensor* hbm = bench.Hbm("hbm", 8, DType::kF32, std::vector<float>(8, 0));
   Tensor* tile = bench.Sbuf("tile", 2, 4, DType::kBF16);
   Tensor* psum = bench.Psum("psum", 2, 4, DType::kF32);
-  ExpectRefused(CopyByDma(bench, All(psum), All(hbm)).Issue(), ErrorClass::kMemory, "dst is in psum");
+  ExpectRefused(CopyByDma(bench, All(psum), All(hbm)).Issue(), ErrorClass::kMemory,
+                "dst is in psum");
   ExpectRefused(CopyByDma(bench, Slice(tile, 0, 2, 0, 3), All(hbm)).Issue(), ErrorClass::kShape,
                 "8 elements, dst 6");
   ExpectRefused(CopyByDma(bench, All(tile), All(hbm)).Name("dge_mode", DgeMode::kHwdge).Issue(),

@@ -5,7 +5,7 @@ namespace wt::chip {
 namespace {
 
 const std::vector<DType> kElementTypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3,
-                                    DType::kI32, DType::kI16,  DType::kU8};
+                                          DType::kI32, DType::kI16,  DType::kU8};
 const std::vector<AluOp> kOps = {AluOp::kAdd,     AluOp::kSubtract,   AluOp::kMultiply,
                                  AluOp::kMaximum, AluOp::kMinimum,    AluOp::kEqual,
                                  AluOp::kLess,    AluOp::kLogicalAnd, AluOp::kNotEqual};
@@ -40,7 +40,8 @@ TEST(TensorTensor, RandomLayoutsTypesAndOperations) {
   for (int trial = 0; trial < 3 * kTrials; ++trial) {
     Bench bench;
     const int64_t p = 1 + int64_t(random.NextBelow(128)), n = 1 + int64_t(random.NextBelow(70));
-    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes), to = Pick(random, kElementTypes);
+    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes),
+                to = Pick(random, kElementTypes);
     const AluOp op = PickOp(random);
     const std::vector<float> a = AsStored(ta, RandomWhole(random, p * n, -9, 9));
     const std::vector<float> b = AsStored(tb, RandomFloats(random, p * n));
@@ -105,8 +106,8 @@ TEST(TensorTensor, Refusals) {
                 "both in psum");
   ExpectRefused(TensorTensor(bench, All(c), All(c), All(c), AluOp::kBitwiseAnd), ErrorClass::kDtype,
                 "integers");
-  ExpectRefused(TensorTensor(bench, All(c), All(c), All(c), AluOp::kReciprocal), ErrorClass::kArgument,
-                "two inputs");
+  ExpectRefused(TensorTensor(bench, All(c), All(c), All(c), AluOp::kReciprocal),
+                ErrorClass::kArgument, "two inputs");
   ExpectRefused(TensorTensor(bench, All(c), All(c), All(c), AluOp::kAbsMax),
                 ErrorClass::kGeneration, "abs_max");
   ExpectRefused(TensorTensor(bench, All(c), All(c), All(c), AluOp::kPower, Engine::kVector),
@@ -201,7 +202,8 @@ TEST(ScalarTensorTensor, RandomLayouts) {
   for (int trial = 0; trial < kTrials; ++trial) {
     Bench bench;
     const int64_t p = 1 + int64_t(random.NextBelow(128)), n = 1 + int64_t(random.NextBelow(70));
-    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes), to = Pick(random, kElementTypes);
+    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes),
+                to = Pick(random, kElementTypes);
     const AluOp op0 = PickOp(random), op1 = PickOp(random);
     const bool reverse0 = random.NextBelow(2), reverse1 = random.NextBelow(2);
     const std::vector<float> a = AsStored(ta, RandomFloats(random, p * n));
