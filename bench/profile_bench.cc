@@ -34,21 +34,20 @@ nki::KernelArg Array(const char* name, DType dtype, std::vector<int64_t> shape) 
 
 std::vector<Kernel> Kernels(int64_t n) {
   const DType bf16 = DType::kBF16, f32 = DType::kF32;
-  std::vector<Kernel> kernels{
-      {"matmul, tiled", "matmul.py", "matmul_tiled", {}},
-      {"matmul, blocked", "matmul.py", "matmul_blocked", {}},
-      {"attention",
-       "attention.py",
-       "attention",
-       {Array("qT", bf16, {4, 128, n}), Array("kT", bf16, {4, 128, n}),
-        Array("v", bf16, {4, n, 128})}},
-      {"adamw", "adamw.py", "adamw", {}}};
+  std::vector<Kernel> kernels{{"matmul, tiled", "matmul.py", "matmul_tiled", {}},
+                              {"matmul, blocked", "matmul.py", "matmul_blocked", {}},
+                              {"attention",
+                               "attention.py",
+                               "attention",
+                               {Array("qT", bf16, {4, 128, n}), Array("kT", bf16, {4, 128, n}),
+                                Array("v", bf16, {4, n, 128})}},
+                              {"adamw", "adamw.py", "adamw", {}}};
   for (Kernel& kernel : kernels) {
     if (kernel.file == "matmul.py")
-      kernel.args = {Array("lhsT", bf16, {2 * n, 2 * n}), Array("rhs", bf16, {2 * n, 2 * n})};
+      kernel.args = {Array("lhsT", bf16, {2 * n, 2 * n}), Array("rhs", bf16, {2 * n, 3 * n})};
     if (kernel.file == "adamw.py")
       for (const char* name : {"p", "g", "m", "v"})
-        kernel.args.push_back(Array(name, f32, {128, n * 2048}));
+        kernel.args.push_back(Array(name, f32, {128, n * 1024}));
   }
   return kernels;
 }
@@ -60,27 +59,27 @@ double CpuSeconds() {
 }
 
 struct Recorded {
-  std::unique_ptr<chip::Recorder> recorder;
+  chip::Program program;
   std::shared_ptr<const chip::Machine> machine;
   double seconds = 0;
 };
 
-Result<Recorded> Record(const Kernel& kernel) {
-  Recorded recorded;
+Result<Recorded> Record(const Kernel& kernel, const chip::Policy& policy) {
+  std::unique_ptr<chip::Recorder> recorder;
   nki::KernelRun run;
   run.file = HomeFolder() + "/kernels/" + kernel.file;
   run.function = kernel.function;
   run.args = kernel.args;
   run.options.values = false;
   run.attach = [&](chip::Core& core) {
-    recorded.recorder = std::make_unique<chip::Recorder>(core.shared_sources());
-    core.AddObserver(recorded.recorder.get());
+    recorder = std::make_unique<chip::Recorder>(core.shared_sources());
+    core.AddObserver(recorder.get());
   };
   const double start = CpuSeconds();
   WT_ASSIGN_OR_RETURN(const nki::KernelResult result, nki::RunKernel(run));
-  recorded.seconds = CpuSeconds() - start;
-  recorded.machine = result.machine;
-  return recorded;
+  const double seconds = CpuSeconds() - start;
+  return Recorded{chip::LowerProgram(*result.machine, policy, recorder->program()), result.machine,
+                  seconds};
 }
 
 struct Times {
@@ -96,7 +95,7 @@ double Median(std::vector<double> values) {
 Status Turn(const Options& options, const Recorded& recorded, const chip::Policy& policy,
             Times* times) {
   const chip::Machine& machine = *recorded.machine;
-  const chip::Program& program = recorded.recorder->program();
+  const chip::Program& program = recorded.program;
   double start = CpuSeconds();
   const auto lap = [&start] {
     const double now = CpuSeconds(), seconds = now - start;
@@ -113,15 +112,15 @@ Status Turn(const Options& options, const Recorded& recorded, const chip::Policy
   profile.sink = [&](size_t, uint64_t number, const chip::Scheduled& at) { trace.Add(number, at); };
   WT_ASSIGN_OR_RETURN(const auto profiles,
                       chip::MakeProfiles(machine, policy, {&program}, profile));
-  WT_RETURN_IF_ERROR(trace.Write(options.trace, "profile_bench", profiles[0].sbuf,
-                                 profiles[0].psum));
+  WT_RETURN_IF_ERROR(
+      trace.Write(options.trace, "profile_bench", profiles[0].sbuf, profiles[0].psum));
   times->trace.push_back(lap());
   return {};
 }
 
 Status Measure(const Options& options, const Kernel& kernel, const chip::Policy& policy) {
-  WT_ASSIGN_OR_RETURN(const Recorded recorded, Record(kernel));
-  const auto count = static_cast<double>(recorded.recorder->program().size());
+  WT_ASSIGN_OR_RETURN(const Recorded recorded, Record(kernel, policy));
+  const auto count = static_cast<double>(recorded.program.size());
   Times times;
   for (int round = 0; round < options.rounds; ++round) {
     WT_RETURN_IF_ERROR(Turn(options, recorded, policy, &times));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <queue>
 
 #include "base/files.h"
 #include "chip/isa.h"
@@ -35,9 +36,33 @@ constexpr int kProcessId = 1;
 constexpr uint64_t kSequenceId = 1;
 constexpr size_t kFlushBytes = 1 << 20;
 
-enum AnnotationName { kWaited = 1, kWaitedFor, kLimiter, kBytes };
+enum AnnotationName { kWaited = 1, kLimiter, kBytes };
 
-uint64_t Ns(double ns) { return static_cast<uint64_t>(std::llround(ns)); }
+uint64_t Ns(double ns) { return static_cast<uint64_t>(ns + 0.5); }
+
+// (start, index) of slices in the order of their starts. By digits: comparing takes twice as long.
+using SliceStart = std::pair<uint64_t, uint32_t>;
+std::vector<SliceStart> ByStart(const std::vector<TraceSlice>& slices) {
+  constexpr int kDigitBits = 11;
+  constexpr uint64_t kDigits = 1 << kDigitBits;
+  std::vector<SliceStart> entries(slices.size()), sorted(slices.size());
+  uint64_t last_ns = 0;
+  for (uint32_t i = 0; i < entries.size(); ++i) {
+    entries[i] = {slices[i].start_ns, i};
+    last_ns = std::max(last_ns, slices[i].start_ns);
+  }
+  for (int shift = 0; shift < 64 && last_ns >> shift != 0; shift += kDigitBits) {
+    const auto digit = [&](const SliceStart& entry) {
+      return entry.first >> shift & (kDigits - 1);
+    };
+    std::array<size_t, kDigits + 1> begin{};
+    for (const SliceStart& entry : entries) ++begin[digit(entry) + 1];
+    for (size_t d = 1; d < kDigits; ++d) begin[d] += begin[d - 1];
+    for (const SliceStart& entry : entries) sorted[begin[digit(entry)]++] = entry;
+    entries.swap(sorted);
+  }
+  return entries;
+}
 
 // Slices of one track must nest, and transfers of one queue overlap: each goes to the first of the
 // queue's lanes that is free.
@@ -48,20 +73,21 @@ struct Lane {
 
 class TraceWriter {
  public:
-  TraceWriter(const Program& program, const std::vector<Scheduled>& scheduled, AtomicFile* file)
-      : program_(program), scheduled_(scheduled), file_(file) {}
+  TraceWriter(const Program& program, const std::vector<TraceSlice>& slices, AtomicFile* file)
+      : program_(program), slices_(slices), file_(file) {}
 
   Status WriteAll(const std::string& title, const MemoryUse& sbuf, const MemoryUse& psum) {
     WriteProcess(title);
     WriteInterned();
     IndexFlows();
-    for (uint32_t i : ByStart()) {
+    for (const auto& [start_ns, i] : ByStart(slices_)) {
       WriteSlice(i);
+      FollowTransfer(i);
       WT_RETURN_IF_ERROR(FlushWhenFull());
     }
+    EndTransfers(~uint64_t{0});
     WT_RETURN_IF_ERROR(WriteMemory(kSbufTrack, sbuf));
     WT_RETURN_IF_ERROR(WriteMemory(kPsumTrack, psum));
-    WT_RETURN_IF_ERROR(WriteBandwidth());
     return Flush();
   }
 
@@ -148,7 +174,6 @@ class TraceWriter {
         for (size_t i = 0; i < AllInstrs().size(); ++i)
           WriteName(kEventNames, i + 1, AllInstrs()[i]->name);
         WriteName(kAnnotationNames, kWaited, "waited");
-        WriteName(kAnnotationNames, kWaitedFor, "waited for instruction");
         WriteName(kAnnotationNames, kLimiter, "power limit");
         WriteName(kAnnotationNames, kBytes, "bytes");
         for (size_t id = 1; program_.sources && id < program_.sources->size(); ++id)
@@ -158,49 +183,61 @@ class TraceWriter {
   }
 
   bool Waited(uint32_t i) const {
-    return scheduled_[i].wait != Wait::kNone && scheduled_[i].waited_for < scheduled_.size() &&
-           scheduled_[i].waited_for != i;
+    const TraceSlice& slice = slices_[i];
+    return slice.wait != Wait::kNone && slice.waited_for < slices_.size() && slice.waited_for != i;
   }
 
   // consumers_[first_[i] … first_[i + 1]) wait for instruction i.
   void IndexFlows() {
-    first_.assign(scheduled_.size() + 2, 0);
-    for (uint32_t i = 0; i < scheduled_.size(); ++i) {
-      if (Waited(i)) ++first_[scheduled_[i].waited_for + 2];
+    first_.assign(slices_.size() + 2, 0);
+    for (uint32_t i = 0; i < slices_.size(); ++i) {
+      if (Waited(i)) ++first_[slices_[i].waited_for + 2];
     }
     for (size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
     consumers_.resize(first_.back());
-    for (uint32_t i = 0; i < scheduled_.size(); ++i) {
-      if (Waited(i)) consumers_[first_[scheduled_[i].waited_for + 1]++] = i;
+    for (uint32_t i = 0; i < slices_.size(); ++i) {
+      if (Waited(i)) consumers_[first_[slices_[i].waited_for + 1]++] = i;
     }
   }
 
-  std::vector<uint32_t> ByStart() const {
-    std::vector<std::pair<double, uint32_t>> starts(scheduled_.size());
-    for (uint32_t i = 0; i < starts.size(); ++i) starts[i] = {scheduled_[i].start_ns, i};
-    std::sort(starts.begin(), starts.end());
-    std::vector<uint32_t> order(starts.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = starts[i].second;
-    return order;
-  }
-
-  static std::string LaneName(const Scheduled& scheduled, size_t lane) {
-    std::string name = EngineName(scheduled.engine);
-    if (scheduled.engine == Engine::kDma) name += fmt::format(" queue {}", scheduled.queue);
+  static std::string LaneName(const TraceSlice& slice, size_t lane) {
+    std::string name = EngineName(slice.engine);
+    if (slice.engine == Engine::kDma) name += fmt::format(" queue {}", slice.queue);
     return lane == 0 ? name : fmt::format("{} ({})", name, lane + 1);
   }
 
-  // The lane that has the engine or queue to itself from start_ns to end_ns.
-  const Lane& LaneFor(const Scheduled& scheduled, uint64_t start_ns, uint64_t end_ns) {
-    std::vector<Lane>& lanes = lanes_[static_cast<size_t>(scheduled.engine)][scheduled.queue];
-    auto lane = std::find_if(lanes.begin(), lanes.end(),
-                             [&](const Lane& candidate) { return candidate.free_ns <= start_ns; });
+  // The track of a lane that has nothing else while the slice lasts.
+  uint64_t TrackFor(const TraceSlice& slice) {
+    std::vector<Lane>& lanes = lanes_[static_cast<size_t>(slice.engine)][slice.queue];
+    auto lane = std::find_if(lanes.begin(), lanes.end(), [&](const Lane& candidate) {
+      return candidate.free_ns <= slice.start_ns;
+    });
     if (lane == lanes.end()) {
       lane = lanes.insert(lanes.end(), {kFirstLaneTrack + num_lanes_++});
-      WriteLaneTrack(*lane, LaneName(scheduled, lanes.size() - 1));
+      WriteLaneTrack(*lane, LaneName(slice, lanes.size() - 1));
     }
-    lane->free_ns = end_ns;
-    return *lane;
+    lane->free_ns = slice.end_ns;
+    return lane->track;
+  }
+
+  void WriteSlice(uint32_t i) {
+    const TraceSlice& slice = slices_[i];
+    const uint64_t track = TrackFor(slice);
+    WriteEvent(slice.start_ns, track, kSliceBegin, [&] {
+      const TimedInstr& instr = program_.instrs[i];
+      out_.Varint(kNameId, uint64_t{instr.def} + 1);
+      if (instr.source != 0) out_.Varint(kSourceLocationId, instr.source);
+      WriteFlows(i);
+      WriteAnnotations(i);
+    });
+    WriteEvent(slice.end_ns, track, kSliceEnd, [] {});
+  }
+
+  // Consumer i is the end of flow i + 1.
+  void WriteFlows(uint32_t i) {
+    if (Waited(i)) out_.Fixed64(kFlowEnd, uint64_t{i} + 1);
+    for (uint32_t f = first_[i]; f < first_[i + 1]; ++f)
+      out_.Fixed64(kFlow, uint64_t{consumers_[f]} + 1);
   }
 
   template <class Fill>
@@ -211,40 +248,17 @@ class TraceWriter {
     });
   }
 
-  void WriteSlice(uint32_t i) {
-    const Scheduled& scheduled = scheduled_[i];
-    const uint64_t start_ns = Ns(scheduled.start_ns),
-                   end_ns = Ns(std::max(scheduled.end_ns, scheduled.start_ns));
-    const uint64_t track = LaneFor(scheduled, start_ns, end_ns).track;
-    WriteEvent(start_ns, track, kSliceBegin, [&] {
-      const TimedInstr& instr = program_.instrs[i];
-      out_.Varint(kNameId, uint64_t{instr.def} + 1);
-      if (instr.source != 0) out_.Varint(kSourceLocationId, instr.source);
-      WriteFlows(i);
-      WriteAnnotations(i);
-    });
-    WriteEvent(end_ns, track, kSliceEnd, [] {});
-  }
-
-  // Consumer i is the end of flow i + 1.
-  void WriteFlows(uint32_t i) {
-    if (Waited(i)) out_.Fixed64(kFlowEnd, uint64_t{i} + 1);
-    for (uint32_t f = first_[i]; f < first_[i + 1]; ++f)
-      out_.Fixed64(kFlow, uint64_t{consumers_[f]} + 1);
-  }
-
   void WriteAnnotations(uint32_t i) {
-    const Scheduled& scheduled = scheduled_[i];
-    if (Waited(i)) {
-      Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(scheduled.wait)); });
-      Annotate(kWaitedFor, [&] { out_.Varint(kAnnotationInt, scheduled.waited_for); });
-    }
-    if (scheduled.pe_slowdown > 1)
-      Annotate(kLimiter, [&] { out_.Double(kAnnotationDouble, scheduled.pe_slowdown); });
-    if (const int32_t dma = program_.instrs[i].dma; dma >= 0) {
-      const auto bytes = static_cast<uint64_t>(program_.dmas[static_cast<size_t>(dma)].bytes);
-      Annotate(kBytes, [&] { out_.Varint(kAnnotationInt, bytes); });
-    }
+    const TraceSlice& slice = slices_[i];
+    if (Waited(i)) Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(slice.wait)); });
+    if (slice.pe_slowdown > 1)
+      Annotate(kLimiter, [&] { out_.Double(kAnnotationDouble, double{slice.pe_slowdown}); });
+    if (program_.instrs[i].dma >= 0)
+      Annotate(kBytes, [&] { out_.Varint(kAnnotationInt, TransferBytes(i)); });
+  }
+
+  uint64_t TransferBytes(uint32_t i) const {
+    return static_cast<uint64_t>(program_.dmas[static_cast<size_t>(program_.instrs[i].dma)].bytes);
   }
 
   template <class Fill>
@@ -252,7 +266,7 @@ class TraceWriter {
     Message(kPacket, [&] {
       out_.Varint(kTimestamp, ns);
       out_.Varint(kSequence, kSequenceId);
-      out_.Varint(kSequenceFlags, 2);  // needs the names above
+      if (type == kSliceBegin) out_.Varint(kSequenceFlags, 2);  // needs the names above
       Message(kTrackEvent, [&] {
         out_.Varint(kType, static_cast<uint64_t>(type));
         out_.Varint(kEventTrack, track);
@@ -262,9 +276,8 @@ class TraceWriter {
   }
 
   void WriteCounter(uint64_t track, uint64_t ns, double value) {
-    WriteEvent(ns, track, kCounterType, [&] {
-      out_.Varint(kCounterValue, static_cast<uint64_t>(std::llround(value)));
-    });
+    WriteEvent(ns, track, kCounterType,
+               [&] { out_.Varint(kCounterValue, static_cast<uint64_t>(std::llround(value))); });
   }
 
   Status WriteMemory(uint64_t track, const MemoryUse& use) {
@@ -275,49 +288,67 @@ class TraceWriter {
     return {};
   }
 
-  // Each transfer spreads its bytes evenly between its first and last byte.
-  Status WriteBandwidth() {
-    std::vector<std::pair<uint64_t, double>> changes;  // bytes/ns from this moment on
-    for (uint32_t i = 0; i < scheduled_.size(); ++i) {
-      const TimedInstr& instr = program_.instrs[i];
-      const double span = scheduled_[i].end_ns - scheduled_[i].start_ns;
-      if (instr.dma < 0 || span <= 0) continue;
-      const double rate =
-          static_cast<double>(program_.dmas[static_cast<size_t>(instr.dma)].bytes) / span;
-      changes.emplace_back(Ns(scheduled_[i].start_ns), rate);
-      changes.emplace_back(Ns(scheduled_[i].end_ns), -rate);
+  // The bandwidth counter. Slices come by their starts; each transfer spreads its bytes evenly.
+  void FollowTransfer(uint32_t i) {
+    const TraceSlice& slice = slices_[i];
+    if (program_.instrs[i].dma < 0 || slice.end_ns <= slice.start_ns) return;
+    EndTransfers(slice.start_ns);
+    const double rate =
+        static_cast<double>(TransferBytes(i)) / static_cast<double>(slice.end_ns - slice.start_ns);
+    ChangeRate(slice.start_ns, rate);
+    transfers_.emplace(slice.end_ns, rate);
+  }
+
+  void EndTransfers(uint64_t until_ns) {
+    while (!transfers_.empty() && transfers_.top().first <= until_ns) {
+      const auto [ns, rate] = transfers_.top();
+      transfers_.pop();
+      ChangeRate(ns, transfers_.empty() ? -bytes_per_ns_ : -rate);
     }
-    std::sort(changes.begin(), changes.end());
-    double rate = 0;
-    for (size_t i = 0; i < changes.size(); ++i) {
-      rate += changes[i].second;
-      if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
-      WriteCounter(kHbmTrack, changes[i].first, std::max(0.0, rate));
-      WT_RETURN_IF_ERROR(FlushWhenFull());
+    if (transfers_.empty()) ChangeRate(until_ns, 0);
+  }
+
+  // One event for all changes of a moment, once the next moment has come.
+  void ChangeRate(uint64_t ns, double difference) {
+    if (ns != rate_since_ns_) {
+      if (rate_changed_) WriteCounter(kHbmTrack, rate_since_ns_, std::max(0.0, bytes_per_ns_));
+      rate_since_ns_ = ns;
+      rate_changed_ = false;
     }
-    return {};
+    bytes_per_ns_ += difference;
+    rate_changed_ |= difference != 0;
   }
 
   const Program& program_;
-  const std::vector<Scheduled>& scheduled_;
+  const std::vector<TraceSlice>& slices_;
   AtomicFile* file_;
   ProtoWriter out_;
   std::array<std::array<std::vector<Lane>, 256>, kNumEngines> lanes_;  // by engine and queue
   uint64_t num_lanes_ = 0;
   std::vector<uint32_t> first_, consumers_;
+  using Transfer = std::pair<uint64_t, double>;  // its end and bytes/ns
+  std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> transfers_;
+  uint64_t rate_since_ns_ = 0;
+  double bytes_per_ns_ = 0;
+  bool rate_changed_ = false;
 };
 
 }  // namespace
 
 void TraceRecorder::Add(size_t index, const Scheduled& scheduled) {
-  if (scheduled_.size() <= index) scheduled_.resize(index + 1);
-  scheduled_[index] = scheduled;
+  slices_[index] = {.start_ns = Ns(scheduled.start_ns),
+                    .end_ns = Ns(std::max(scheduled.end_ns, scheduled.start_ns)),
+                    .waited_for = static_cast<uint32_t>(scheduled.waited_for),
+                    .pe_slowdown = static_cast<float>(scheduled.pe_slowdown),
+                    .engine = scheduled.engine,
+                    .queue = scheduled.queue,
+                    .wait = scheduled.wait};
 }
 
 Status TraceRecorder::Write(const std::string& path, const std::string& title,
                             const MemoryUse& sbuf, const MemoryUse& psum) const {
   WT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  WT_RETURN_IF_ERROR(TraceWriter(program_, scheduled_, &file).WriteAll(title, sbuf, psum));
+  WT_RETURN_IF_ERROR(TraceWriter(program_, slices_, &file).WriteAll(title, sbuf, psum));
   return file.Commit();
 }
 

@@ -13,11 +13,22 @@
 
 namespace wt::chip {
 
+// What a trace shows of an instruction.
+struct TraceSlice {
+  uint64_t start_ns = 0, end_ns = 0;
+  uint32_t waited_for = 0;  // instruction; meaningless without a wait
+  float pe_slowdown = 1;
+  Engine engine = Engine::kUnknown;
+  uint8_t queue = 0;
+  Wait wait = Wait::kNone;
+};
+
 class TraceRecorder {
  public:
   // `program` must outlive the recorder.
-  explicit TraceRecorder(const Program& program) : program_(program) {}
+  explicit TraceRecorder(const Program& program) : program_(program), slices_(program.size()) {}
 
+  // Once for each of the program's instructions.
   void Add(size_t index, const Scheduled& scheduled);
   // Writes the file, whole or not at all. `title` names the process: "matmul on trn2, core 0".
   Status Write(const std::string& path, const std::string& title, const MemoryUse& sbuf,
@@ -25,7 +36,7 @@ class TraceRecorder {
 
  private:
   const Program& program_;
-  std::vector<Scheduled> scheduled_;  // by instruction index
+  std::vector<TraceSlice> slices_;  // by instruction
 };
 
 }  // namespace wt::chip
