@@ -70,7 +70,7 @@ class ProtoWriter {
     return to;
   }
   // Where the next bytes go; at least `bytes` of them fit.
-  char* Room(size_t bytes) {
+  WT_INLINE char* Room(size_t bytes) {
     if (buffer_.size() - size_ < bytes) buffer_.resize(2 * buffer_.size() + bytes);
     return buffer_.data() + size_;
   }

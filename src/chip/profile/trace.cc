@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <queue>
+#include <utility>
 
 #include "base/files.h"
 #include "chip/isa.h"
@@ -73,13 +73,12 @@ struct Lane {
 
 class TraceWriter {
  public:
-  TraceWriter(const Program& program, const std::vector<TraceSlice>& slices, AtomicFile* file)
-      : program_(program), slices_(slices), file_(file) {}
+  TraceWriter(const SourceTable* sources, const std::vector<TraceSlice>& slices, AtomicFile* file)
+      : sources_(sources), slices_(slices), file_(file) {}
 
   Status WriteAll(const std::string& title, const MemoryUse& sbuf, const MemoryUse& psum) {
     WriteProcess(title);
     WriteInterned();
-    IndexFlows();
     for (const auto& [start_ns, i] : ByStart(slices_)) {
       WriteSlice(i);
       FollowTransfer(i);
@@ -156,7 +155,7 @@ class TraceWriter {
   }
 
   void WriteSourceLine(SourceId id) {
-    const SourceLine& line = program_.sources->at(id);
+    const SourceLine& line = sources_->at(id);
     Message(kSourceLocations, [&] {
       out_.Varint(1, id);
       out_.Bytes(2, line.file);
@@ -176,28 +175,10 @@ class TraceWriter {
         WriteName(kAnnotationNames, kWaited, "waited");
         WriteName(kAnnotationNames, kLimiter, "power limit");
         WriteName(kAnnotationNames, kBytes, "bytes");
-        for (size_t id = 1; program_.sources && id < program_.sources->size(); ++id)
+        for (size_t id = 1; sources_ != nullptr && id < sources_->size(); ++id)
           WriteSourceLine(static_cast<SourceId>(id));
       });
     });
-  }
-
-  bool Waited(uint32_t i) const {
-    const TraceSlice& slice = slices_[i];
-    return slice.wait != Wait::kNone && slice.waited_for < slices_.size() && slice.waited_for != i;
-  }
-
-  // consumers_[first_[i] … first_[i + 1]) wait for instruction i.
-  void IndexFlows() {
-    first_.assign(slices_.size() + 2, 0);
-    for (uint32_t i = 0; i < slices_.size(); ++i) {
-      if (Waited(i)) ++first_[slices_[i].waited_for + 2];
-    }
-    for (size_t i = 2; i < first_.size(); ++i) first_[i] += first_[i - 1];
-    consumers_.resize(first_.back());
-    for (uint32_t i = 0; i < slices_.size(); ++i) {
-      if (Waited(i)) consumers_[first_[slices_[i].waited_for + 1]++] = i;
-    }
   }
 
   static std::string LaneName(const TraceSlice& slice, size_t lane) {
@@ -224,20 +205,21 @@ class TraceWriter {
     const TraceSlice& slice = slices_[i];
     const uint64_t track = TrackFor(slice);
     WriteEvent(slice.start_ns, track, kSliceBegin, [&] {
-      const TimedInstr& instr = program_.instrs[i];
-      out_.Varint(kNameId, uint64_t{instr.def} + 1);
-      if (instr.source != 0) out_.Varint(kSourceLocationId, instr.source);
+      out_.Varint(kNameId, uint64_t{slice.def} + 1);
+      if (slice.source != 0) out_.Varint(kSourceLocationId, slice.source);
       WriteFlows(i);
       WriteAnnotations(i);
     });
     WriteEvent(slice.end_ns, track, kSliceEnd, [] {});
   }
 
-  // Consumer i is the end of flow i + 1.
+  // The arrow to instruction i is flow i + 1.
   void WriteFlows(uint32_t i) {
-    if (Waited(i)) out_.Fixed64(kFlowEnd, uint64_t{i} + 1);
-    for (uint32_t f = first_[i]; f < first_[i + 1]; ++f)
-      out_.Fixed64(kFlow, uint64_t{consumers_[f]} + 1);
+    if (slices_[i].wait != Wait::kNone) out_.Fixed64(kFlowEnd, uint64_t{i} + 1);
+    for (uint32_t consumer = slices_[i].first_waiting; consumer != TraceSlice::kNone;
+         consumer = slices_[consumer].next_waiting) {
+      out_.Fixed64(kFlow, uint64_t{consumer} + 1);
+    }
   }
 
   template <class Fill>
@@ -253,12 +235,8 @@ class TraceWriter {
     if (Waited(i)) Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(slice.wait)); });
     if (slice.pe_slowdown > 1)
       Annotate(kLimiter, [&] { out_.Double(kAnnotationDouble, double{slice.pe_slowdown}); });
-    if (program_.instrs[i].dma >= 0)
-      Annotate(kBytes, [&] { out_.Varint(kAnnotationInt, TransferBytes(i)); });
-  }
-
-  uint64_t TransferBytes(uint32_t i) const {
-    return static_cast<uint64_t>(program_.dmas[static_cast<size_t>(program_.instrs[i].dma)].bytes);
+    if (slice.bytes >= 0)
+      Annotate(kBytes, [&] { out_.Varint(kAnnotationInt, static_cast<uint64_t>(slice.bytes)); });
   }
 
   template <class Fill>
@@ -277,7 +255,7 @@ class TraceWriter {
 
   void WriteCounter(uint64_t track, uint64_t ns, double value) {
     WriteEvent(ns, track, kCounterType,
-               [&] { out_.Varint(kCounterValue, static_cast<uint64_t>(std::llround(value))); });
+               [&] { out_.Varint(kCounterValue, static_cast<uint64_t>(value + 0.5)); });
   }
 
   Status WriteMemory(uint64_t track, const MemoryUse& use) {
@@ -291,10 +269,10 @@ class TraceWriter {
   // The bandwidth counter. Slices come by their starts; each transfer spreads its bytes evenly.
   void FollowTransfer(uint32_t i) {
     const TraceSlice& slice = slices_[i];
-    if (program_.instrs[i].dma < 0 || slice.end_ns <= slice.start_ns) return;
+    if (slice.bytes < 0 || slice.end_ns <= slice.start_ns) return;
     EndTransfers(slice.start_ns);
     const double rate =
-        static_cast<double>(TransferBytes(i)) / static_cast<double>(slice.end_ns - slice.start_ns);
+        static_cast<double>(slice.bytes) / static_cast<double>(slice.end_ns - slice.start_ns);
     ChangeRate(slice.start_ns, rate);
     transfers_.emplace(slice.end_ns, rate);
   }
@@ -319,13 +297,12 @@ class TraceWriter {
     rate_changed_ |= difference != 0;
   }
 
-  const Program& program_;
+  const SourceTable* sources_;  // may be null
   const std::vector<TraceSlice>& slices_;
   AtomicFile* file_;
   ProtoWriter out_;
   std::array<std::array<std::vector<Lane>, 256>, kNumEngines> lanes_;  // by engine and queue
   uint64_t num_lanes_ = 0;
-  std::vector<uint32_t> first_, consumers_;
   using Transfer = std::pair<uint64_t, double>;  // its end and bytes/ns
   std::priority_queue<Transfer, std::vector<Transfer>, std::greater<>> transfers_;
   uint64_t rate_since_ns_ = 0;
@@ -336,19 +313,29 @@ class TraceWriter {
 }  // namespace
 
 void TraceRecorder::Add(size_t index, const Scheduled& scheduled) {
-  slices_[index] = {.start_ns = Ns(scheduled.start_ns),
-                    .end_ns = Ns(std::max(scheduled.end_ns, scheduled.start_ns)),
-                    .waited_for = static_cast<uint32_t>(scheduled.waited_for),
-                    .pe_slowdown = static_cast<float>(scheduled.pe_slowdown),
-                    .engine = scheduled.engine,
-                    .queue = scheduled.queue,
-                    .wait = scheduled.wait};
+  const TimedInstr& instr = program_.instrs[index];
+  TraceSlice& slice = slices_[index];
+  slice.start_ns = Ns(scheduled.start_ns);
+  slice.end_ns = Ns(std::max(scheduled.end_ns, scheduled.start_ns));
+  if (instr.dma >= 0) slice.bytes = program_.dmas[static_cast<size_t>(instr.dma)].bytes;
+  slice.pe_slowdown = static_cast<float>(scheduled.pe_slowdown);
+  slice.source = instr.source;
+  slice.def = instr.def;
+  slice.engine = scheduled.engine;
+  slice.queue = scheduled.queue;
+  if (scheduled.wait == Wait::kNone || scheduled.waited_for >= slices_.size() ||
+      scheduled.waited_for == index)
+    return;
+  slice.wait = scheduled.wait;
+  slice.next_waiting = std::exchange(slices_[scheduled.waited_for].first_waiting,
+                                     static_cast<uint32_t>(index));
 }
 
 Status TraceRecorder::Write(const std::string& path, const std::string& title,
                             const MemoryUse& sbuf, const MemoryUse& psum) const {
   WT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  WT_RETURN_IF_ERROR(TraceWriter(program_, slices_, &file).WriteAll(title, sbuf, psum));
+  WT_RETURN_IF_ERROR(
+      TraceWriter(program_.sources.get(), slices_, &file).WriteAll(title, sbuf, psum));
   return file.Commit();
 }
 

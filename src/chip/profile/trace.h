@@ -15,12 +15,19 @@ namespace wt::chip {
 
 // What a trace shows of an instruction.
 struct TraceSlice {
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
   uint64_t start_ns = 0, end_ns = 0;
-  uint32_t waited_for = 0;  // instruction; meaningless without a wait
+  int64_t bytes = -1;  // of a transfer
   float pe_slowdown = 1;
+  SourceId source = 0;
+  // The instructions that waited for this one, as a list: the first, and the one after this one
+  // among those that waited for the same.
+  uint32_t first_waiting = kNone, next_waiting = kNone;
+  uint16_t def = 0;
   Engine engine = Engine::kUnknown;
   uint8_t queue = 0;
-  Wait wait = Wait::kNone;
+  Wait wait = Wait::kNone;  // for another instruction
 };
 
 class TraceRecorder {
