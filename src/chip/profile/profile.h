@@ -66,7 +66,7 @@ struct Profile {
   double mbu = 0;    // HBM bytes moved / latency / the core's HBM bandwidth
   DmaStats dma;
   MemoryUse sbuf, psum;
-  int64_t sbuf_bytes_peak = 0;
+  int64_t sbuf_bytes_peak = 0;  // of a partition, with the copies that renaming takes
   int psum_banks_peak = 0;
   bool oversubscribed = false;
   std::vector<Stall> stalls;    // longest first

@@ -141,7 +141,7 @@ Profile ProfileOf(const Machine& machine, const Policy& policy, const Program& p
                 (result.latency_ns * machine.hbm_bytes_per_ns);
   profile.sbuf = collectors.sbuf.Finish();
   profile.psum = collectors.psum.Finish();
-  profile.sbuf_bytes_peak = result.sbuf_bytes_peak;
+  profile.sbuf_bytes_peak = profile.sbuf.peak;
   profile.psum_banks_peak = result.psum_banks_peak;
   profile.oversubscribed = result.oversubscribed;
   profile.sources = program.sources;

@@ -232,7 +232,8 @@ class TraceWriter {
 
   void WriteAnnotations(uint32_t i) {
     const TraceSlice& slice = slices_[i];
-    if (Waited(i)) Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(slice.wait)); });
+    if (slice.wait != Wait::kNone)
+      Annotate(kWaited, [&] { out_.Bytes(kAnnotationString, WaitName(slice.wait)); });
     if (slice.pe_slowdown > 1)
       Annotate(kLimiter, [&] { out_.Double(kAnnotationDouble, double{slice.pe_slowdown}); });
     if (slice.bytes >= 0)
@@ -327,8 +328,8 @@ void TraceRecorder::Add(size_t index, const Scheduled& scheduled) {
       scheduled.waited_for == index)
     return;
   slice.wait = scheduled.wait;
-  slice.next_waiting = std::exchange(slices_[scheduled.waited_for].first_waiting,
-                                     static_cast<uint32_t>(index));
+  slice.next_waiting =
+      std::exchange(slices_[scheduled.waited_for].first_waiting, static_cast<uint32_t>(index));
 }
 
 Status TraceRecorder::Write(const std::string& path, const std::string& title,
