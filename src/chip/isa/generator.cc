@@ -1,5 +1,8 @@
 #include "chip/isa/generator.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/random.h"
 
 namespace wt::chip {
@@ -24,6 +27,11 @@ XorwowState SeedXorwow(uint64_t seed, uint32_t lane) {
   for (uint32_t& word : state) word = source.NextU32();
   state[0] |= 1;  // a register of zeros would stay there
   return state;
+}
+
+uint32_t UniformBelow(float bound) {
+  if (!(bound > 0)) return 0;
+  return static_cast<uint32_t>(std::min(std::ceil(bound * 0x1p24), 0x1p24));
 }
 
 uint32_t NextXorshift32(uint32_t& state) {
