@@ -1,5 +1,6 @@
 #include "chip/core.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>

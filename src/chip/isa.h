@@ -136,6 +136,15 @@ constexpr DTypeSet Types(std::initializer_list<DType> dtypes) {
   return set;
 }
 inline constexpr DTypeSet kAnyType = ~DTypeSet{0};
+// What engines convert to and from fp32: all but 64-bit integers, scales and packed kinds.
+inline constexpr DTypeSet kComputeTypes =
+    Types({DType::kF32, DType::kBF16, DType::kF16, DType::kTF32, DType::kF8E4M3, DType::kF8E4M3FN,
+           DType::kF8E5M2, DType::kI32, DType::kU32, DType::kI16, DType::kU16, DType::kI8,
+           DType::kU8, DType::kBool});
+inline constexpr DTypeSet kIntegerTypes = Types(
+    {DType::kI32, DType::kU32, DType::kI16, DType::kU16, DType::kI8, DType::kU8, DType::kBool});
+inline constexpr DTypeSet kPackedTypes =
+    Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
 constexpr bool Has(DTypeSet set, DType dtype) { return set >> int(dtype) & 1; }
 
 struct Param {

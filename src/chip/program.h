@@ -106,4 +106,7 @@ struct Program {
   size_t size() const { return instrs.size(); }
 };
 
+// Refuses a program whose indices lead nowhere: what a file holds, or a mistake of the recorder.
+Status CheckProgram(const Program& program);
+
 }  // namespace wt::chip

@@ -6,6 +6,7 @@
 #include "chip/cost_rules.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
+#include "chip/isa/accumulator.h"
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/rows.h"
 
@@ -20,18 +21,18 @@ constexpr uint8_t kOnChip = kInSbuf | kInPsum;
 namespace a2 = activate2;
 
 constexpr Param kActivate2Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
-    {"imm0", ParamKind::kSrcOrFloat, nullptr, kOnChip, kNumberTypes},
-    {"imm1", ParamKind::kSrcOrFloat, nullptr, kOnChip, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
+    {"imm0", ParamKind::kSrcOrFloat, nullptr, kOnChip, kComputeTypes},
+    {"imm1", ParamKind::kSrcOrFloat, nullptr, kOnChip, kComputeTypes},
     {"op0", ParamKind::kAluOp},
     {"op1", ParamKind::kAluOp},
-    {"relu_param", ParamKind::kSrcOrFloat, "0.0", kOnChip, kNumberTypes},
+    {"relu_param", ParamKind::kSrcOrFloat, "0.0", kOnChip, kComputeTypes},
     {"reverse0", ParamKind::kBool, "False"},
     {"reverse1", ParamKind::kBool, "False"},
     {"reduce_op", ParamKind::kAluOp, "None"},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
     {"reduce_cmd", ParamKind::kReduceCmd, "idle"},
     {"name", ParamKind::kString, "None"},
 };
@@ -103,9 +104,9 @@ Status ExecuteActivate2(ExecuteContext& context, const Instr& instr) {
 
 namespace ex = exponential;
 
-constexpr DTypeSet kExpSources = kNumberTypes & ~Types({DType::kTF32, DType::kBool});
-constexpr DTypeSet kExpResults = kNumberTypes & ~Types({DType::kU32, DType::kBool});
-constexpr DTypeSet kFloats = kNumberTypes & ~kIntTypes;
+constexpr DTypeSet kExpSources = kComputeTypes & ~Types({DType::kTF32, DType::kBool});
+constexpr DTypeSet kExpResults = kComputeTypes & ~Types({DType::kU32, DType::kBool});
+constexpr DTypeSet kFloats = kComputeTypes & ~kIntegerTypes;
 constexpr Param kExponentialParams[] = {
     {"dst", ParamKind::kDst, nullptr, kOnChip, kExpResults},
     {"src", ParamKind::kSrc, nullptr, kOnChip, kExpSources},
@@ -125,39 +126,29 @@ Status CheckExponential(const Machine&, const Instr& instr) {
   if (cmd != ReduceCmd::kLoadReduce && starts)
     return KernelError(ErrorClass::kArgument,
                        "exponential: reduce_init is used only with reduce_cmd load_reduce");
-  for (int column : {int(ex::kMaxValue), int(ex::kReduceRes), int(ex::kReduceInit)})
-    WT_RETURN_IF_ERROR(CheckColumn(instr, column, ex::kSrc));
+  WT_RETURN_IF_ERROR(CheckAccumulate(instr, cmd, ex::kReduceRes, -1, ex::kSrc));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, ex::kMaxValue, ex::kSrc));
+  WT_RETURN_IF_ERROR(CheckColumn(instr, ex::kReduceInit, ex::kSrc));
   return CheckSameSize(instr, ex::kDst, ex::kSrc);
-}
-
-Status CheckAccumulator(ExecuteContext& context, ReduceCmd cmd, bool reads) {
-  const bool needs = cmd == ReduceCmd::kReduce || (cmd == ReduceCmd::kIdle && reads);
-  if (!needs || context.state().vector_accumulator_set) return {};
-  return KernelError(ErrorClass::kUndefined,
-                     "exponential: the vector engine's accumulators have no value; begin with "
-                     "reduce_cmd reset_reduce");
 }
 
 Status ExecuteExponential(ExecuteContext& context, const Instr& instr) {
   const auto cmd = instr.name_of<ReduceCmd>(ex::kReduceCmd);
-  WT_RETURN_IF_ERROR(CheckAccumulator(context, cmd, instr.has(ex::kReduceRes)));
   const Walk& to = context.walk(ex::kDst);
   const int64_t rows = to.rows(), n = to.row_elements();
+  WT_ASSIGN_OR_RETURN(std::vector<float> sums,
+                      BeginAccumulate(context, cmd, 0, ex::kReduceInit, rows));
   const float* largest = context.Scalars(ex::kMaxValue, rows);
-  const float* initial = context.Scalars(ex::kReduceInit, rows);
   FloatReader in = context.Floats(ex::kSrc);
   FloatWriter out = context.FloatsOut(ex::kDst);
-  float* sums = context.state().vector_accumulator.data();
   for (int64_t p = 0; p < rows; ++p) {
     float* row = out.Row(p);
     ActivationRow(Activation::kExp, in.Row(p), 1, -largest[p], 0, row, n);
-    if (cmd == ReduceCmd::kResetReduce) sums[p] = 0;
-    if (cmd == ReduceCmd::kLoadReduce) sums[p] = initial[p];
-    if (cmd != ReduceCmd::kIdle) sums[p] += ReduceRow(AluOp::kAdd, row, n);
+    sums[static_cast<size_t>(p)] += ReduceRow(AluOp::kAdd, row, n);
     out.Done(p);
   }
-  if (instr.has(ex::kReduceRes)) context.WriteColumn(ex::kReduceRes, sums);
-  context.state().vector_accumulator_set = cmd != ReduceCmd::kIdle;
+  if (instr.has(ex::kReduceRes)) context.WriteColumn(ex::kReduceRes, sums.data());
+  EndAccumulate(context, cmd, sums);
   return {};
 }
 

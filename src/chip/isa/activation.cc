@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint8_t kOnChip = kInSbuf | kInPsum;
 constexpr DTypeSet kScaleTypes = Types({DType::kF32});
-constexpr DTypeSet kBiasTypes = kNumberTypes & ~Types({DType::kTF32});
+constexpr DTypeSet kBiasTypes = kComputeTypes & ~Types({DType::kTF32});
 
 // Which parameter of an instruction plays which part; -1: it has none.
 struct Parts {
@@ -32,23 +32,23 @@ constexpr Parts kActivationReduceParts = {
     activation_reduce::kReduceRes, -1};
 
 constexpr Param kActivationParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
     {"bias", ParamKind::kSrcOrFloat, "None", kOnChip, kBiasTypes},
     {"scale", ParamKind::kSrcOrFloat, "1.0", kOnChip, kScaleTypes},
     {"reduce_op", ParamKind::kAluOp, "None"},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
     {"reduce_cmd", ParamKind::kReduceCmd, "idle"},
     {"name", ParamKind::kString, "None"},
 };
 
 constexpr Param kActivationReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kOnChip, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kOnChip, kComputeTypes},
     {"op", ParamKind::kActivation},
-    {"data", ParamKind::kSrc, nullptr, kOnChip, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kOnChip, kComputeTypes},
     {"reduce_op", ParamKind::kAluOp},
-    {"reduce_res", ParamKind::kDst, "None", kOnChip, kNumberTypes},
+    {"reduce_res", ParamKind::kDst, "None", kOnChip, kComputeTypes},
     {"bias", ParamKind::kSrcOrFloat, "None", kOnChip, kBiasTypes},
     {"scale", ParamKind::kSrcOrFloat, "1.0", kOnChip, kScaleTypes},
     {"name", ParamKind::kString, "None"},

@@ -14,7 +14,7 @@ constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 

@@ -30,7 +30,7 @@ EngineSet TensorCopyEngines(const Machine& machine, const Instr&) {
 
 Status CheckTensorCopy(const Machine&, const Instr& instr) {
   const DType from = instr.operand(tc::kSrc).dtype, to = instr.operand(tc::kDst).dtype;
-  if (from != to && (!Has(kNumberTypes, from) || !Has(kNumberTypes, to)))
+  if (from != to && (!Has(kComputeTypes, from) || !Has(kComputeTypes, to)))
     return KernelError(ErrorClass::kDtype, "tensor_copy: {} cannot be converted to {}",
                        DTypeName(from), DTypeName(to));
   return CheckSameSize(instr, tc::kDst, tc::kSrc);
@@ -69,8 +69,7 @@ Status CheckMemset(const Machine&, const Instr& instr) {
   if (IsInteger(dtype) && value.kind == Arg::kFloat && value.f != std::floor(value.f))
     return KernelError(ErrorClass::kDtype, "memset: value {} does not fit dst, which is {}",
                        value.f, DTypeName(dtype));
-  constexpr DTypeSet kPacked = Types({DType::kF8E4M3FNx4, DType::kF8E5M2x4, DType::kF4E2M1FNx4});
-  if (Has(kPacked, dtype) && value.number() != 0)
+  if (Has(kPackedTypes, dtype) && value.number() != 0)
     return KernelError(ErrorClass::kDtype, "memset: value {}; {} takes only 0", value.number(),
                        DTypeName(dtype));
   return {};

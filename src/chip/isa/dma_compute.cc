@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMostSources = 16;
 
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
-    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kComputeTypes},
     {"reduce_op", ParamKind::kAluOp},
     {"scales", ParamKind::kFloats, "None"},
     {"unique_indices", ParamKind::kBool, "True"},

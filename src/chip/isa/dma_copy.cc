@@ -73,7 +73,7 @@ Status CheckDmaCopy(const Machine& machine, const Instr& instr) {
     return KernelError(ErrorClass::kShape,
                        "dma_copy: src has {} elements, dst {}; they must be equal", src.elements(),
                        dst.elements());
-  if (src.dtype != dst.dtype && (!Has(kNumberTypes, src.dtype) || !Has(kNumberTypes, dst.dtype)))
+  if (src.dtype != dst.dtype && (!Has(kComputeTypes, src.dtype) || !Has(kComputeTypes, dst.dtype)))
     return KernelError(ErrorClass::kDtype, "dma_copy: {} cannot be converted to {}",
                        DTypeName(src.dtype), DTypeName(dst.dtype));
   if (HasVectorOffset(instr)) return CheckSameSize(instr, kDst, kSrc);

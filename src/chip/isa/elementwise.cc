@@ -14,7 +14,7 @@ namespace {
 
 Status CheckIntegers(const Instr& instr, std::initializer_list<int> params) {
   for (int param : params) {
-    if (!instr.is_operand(param) || Has(kIntTypes, instr.operand(param).dtype)) continue;
+    if (!instr.is_operand(param) || Has(kIntegerTypes, instr.operand(param).dtype)) continue;
     return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations expect integers",
                        OperandName(instr, param), DTypeName(instr.operand(param).dtype));
   }
@@ -28,9 +28,9 @@ int WidthOf(const Walk& walk) { return static_cast<int>(8 * DTypeBytes(walk.patt
 namespace tt = tensor_tensor;
 
 constexpr Param kTensorTensorParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data2", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data2", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op", ParamKind::kAluOp},
     {"engine", ParamKind::kEngine, "unknown"},
     {"name", ParamKind::kString, "None"},
@@ -111,8 +111,8 @@ Status ExecuteTensorTensor(ExecuteContext& context, const Instr& instr) {
 namespace ts = tensor_scalar;
 
 constexpr Param kTensorScalarParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op0", ParamKind::kAluOp},
     {"operand0", ParamKind::kSrcOrFloat, "None"},
     {"reverse0", ParamKind::kBool, "False"},
@@ -237,12 +237,12 @@ Status ExecuteTensorScalar(ExecuteContext& context, const Instr& instr) {
 namespace stt = scalar_tensor_tensor;
 
 constexpr Param kScalarTensorTensorParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op0", ParamKind::kAluOp},
-    {"operand0", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"operand0", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op1", ParamKind::kAluOp},
-    {"operand1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"operand1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"reverse0", ParamKind::kBool, "False"},
     {"reverse1", ParamKind::kBool, "False"},
     {"name", ParamKind::kString, "None"},
@@ -288,8 +288,8 @@ Status ExecuteScalarTensorTensor(ExecuteContext& context, const Instr& instr) {
 namespace rc = reciprocal;
 
 constexpr Param kReciprocalParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"name", ParamKind::kString, "None"},
 };
 

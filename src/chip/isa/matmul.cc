@@ -19,7 +19,7 @@ namespace {
 constexpr DTypeSet kOperandTypes = Types({DType::kF32, DType::kTF32, DType::kBF16, DType::kF16,
                                           DType::kF8E4M3, DType::kF8E4M3FN, DType::kF8E5M2});
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInPsum, kComputeTypes},
     {"stationary", ParamKind::kSrc, nullptr, kInSbuf, kOperandTypes},
     {"moving", ParamKind::kSrc, nullptr, kInSbuf, kOperandTypes},
     {"is_stationary_onezero", ParamKind::kBool, "False"},

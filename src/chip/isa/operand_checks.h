@@ -37,11 +37,6 @@ inline int64_t IntOf(const Instr& instr, int param, int64_t otherwise = 0) {
 // The last parameter of nearly every instruction.
 inline constexpr Param kNameParam = {"name", ParamKind::kString, "None", 0};
 
-inline constexpr DTypeSet kFloatTypes = Types({DType::kF32, DType::kBF16, DType::kF16, DType::kTF32,
-                                               DType::kF8E4M3, DType::kF8E5M2, DType::kF8E4M3FN});
-inline constexpr DTypeSet kIntTypes = Types(
-    {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32, DType::kBool});
-// All that the engines convert to and from fp32.
-inline constexpr DTypeSet kNumberTypes = kFloatTypes | kIntTypes;
+inline constexpr DTypeSet kFloatTypes = kComputeTypes & ~kIntegerTypes;
 
 }  // namespace wt::chip::isa

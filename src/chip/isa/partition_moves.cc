@@ -97,9 +97,9 @@ Status ExecuteNcStreamShuffle(ExecuteContext& context, const Instr& instr) {
 // tensor_partition_reduce -----------------------------------------------------------------------
 
 constexpr Param kTensorPartitionReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     kNameParam,
 };
 

@@ -17,9 +17,9 @@ namespace {
 namespace tr = tensor_reduce;
 
 constexpr Param kTensorReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"axis", ParamKind::kInts},
     {"negate", ParamKind::kBool, "False"},
     {"keepdims", ParamKind::kBool, "False"},
@@ -66,7 +66,7 @@ Status CheckReduceTypes(const Instr& instr, AluOp op) {
     return KernelError(ErrorClass::kArgument,
                        "tensor_reduce: negate cannot follow the bitwise op {}", AluOpName(op));
   for (int param : {int(tr::kDst), int(tr::kData)}) {
-    if (!Has(kIntTypes, instr.operand(param).dtype))
+    if (!Has(kIntegerTypes, instr.operand(param).dtype))
       return KernelError(ErrorClass::kDtype, "{} is {}; bitwise operations expect integers",
                          OperandName(instr, param), DTypeName(instr.operand(param).dtype));
   }
@@ -126,10 +126,10 @@ Status ExecuteTensorReduce(ExecuteContext& context, const Instr& instr) {
 namespace sc = tensor_tensor_scan;
 
 constexpr Param kScanParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data0", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"initial", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data0", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data1", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"initial", ParamKind::kSrcOrFloat, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op0", ParamKind::kAluOp},
     {"op1", ParamKind::kAluOp},
     {"reverse0", ParamKind::kBool, "False"},

@@ -1,0 +1,135 @@
+#include "chip/profile/profiler.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "chip/profile/advice.h"
+#include "chip/profile/dma_stats.h"
+#include "chip/profile/memory_use.h"
+#include "chip/profile/stalls.h"
+
+namespace wt::chip {
+namespace {
+
+struct Collectors {
+  Collectors(const Machine& machine, const Program& program)
+      : sbuf(program, Memory::kSbuf, machine.partitions),
+        psum(program, Memory::kPsum, machine.partitions),
+        lines(program.sources ? program.sources->size() : 1) {}
+
+  StallCollector stalls;
+  MemoryCollector sbuf, psum;
+  std::vector<LineCost> lines;  // by SourceId
+  std::array<int64_t, kNumEngines> instructions{};
+  double flops = 0;
+
+  void Add(const Program& program, size_t index, const Scheduled& scheduled) {
+    const TimedInstr& instr = program.instrs[index];
+    stalls.Add(index, scheduled);
+    sbuf.Add(instr, scheduled);
+    psum.Add(instr, scheduled);
+    flops += instr.flops;
+    ++instructions[static_cast<size_t>(scheduled.engine)];
+    LineCost& line = lines[instr.source < lines.size() ? instr.source : 0];
+    line.busy_ns[static_cast<size_t>(scheduled.engine)] += scheduled.end_ns - scheduled.start_ns;
+    ++line.instructions;
+  }
+};
+
+double Most(const LineCost& line) {
+  return *std::max_element(line.busy_ns.begin(), line.busy_ns.end());
+}
+
+std::vector<LineCost> CostlyLines(std::vector<LineCost> lines) {
+  for (size_t i = 0; i < lines.size(); ++i) lines[i].source = static_cast<SourceId>(i);
+  std::erase_if(lines, [](const LineCost& line) { return line.instructions == 0; });
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const LineCost& a, const LineCost& b) { return Most(a) > Most(b); });
+  return lines;
+}
+
+Engine Busiest(const Profile& profile) {
+  const auto most = std::max_element(profile.busy_ns.begin(), profile.busy_ns.end());
+  return static_cast<Engine>(most - profile.busy_ns.begin());
+}
+
+std::array<double, kNumEvidence> Shares(const std::array<double, kNumEvidence>& ns) {
+  const double sum = std::accumulate(ns.begin(), ns.end(), 0.0);
+  std::array<double, kNumEvidence> shares{};
+  for (size_t i = 0; sum > 0 && i < shares.size(); ++i) shares[i] = ns[i] / sum;
+  return shares;
+}
+
+// What tool chains are known to do differently, one rule at a time (docs/ACCURACY.md).
+struct PolicyEnd {
+  const char* rule;
+  void (*apply)(Policy*);
+};
+constexpr PolicyEnd kPolicyEnds[] = {
+    {"the order in which engines take instructions", [](Policy* p) { p->window = 1; }},
+    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 3; }},
+    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 8; }},
+    {"the engine of unnamed instructions",
+     [](Policy* p) { p->balance_engines = !p->balance_engines; }},
+};
+
+Status AddBand(const Machine& machine, const Policy& policy, const Program& program,
+               Profile* profile) {
+  double widest = 0;
+  for (const PolicyEnd& end : kPolicyEnds) {
+    Policy other = policy;
+    end.apply(&other);
+    WT_ASSIGN_OR_RETURN(const ScheduleResult result, Schedule(machine, other, program));
+    profile->band_low_ns = std::min(profile->band_low_ns, result.latency_ns);
+    profile->band_high_ns = std::max(profile->band_high_ns, result.latency_ns);
+    if (const double change = std::abs(result.latency_ns - profile->latency_ns); change > widest) {
+      widest = change;
+      profile->band_rule = end.rule;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Profile> MakeProfile(const Machine& machine, const Policy& policy, const Program& program,
+                            const ProfileOptions& options) {
+  Collectors collectors(machine, program);
+  WT_ASSIGN_OR_RETURN(const ScheduleResult result,
+                      Schedule(machine, policy, program, [&](size_t index, const Scheduled& at) {
+                        collectors.Add(program, index, at);
+                        if (options.sink) options.sink(index, at);
+                      }));
+  Profile profile;
+  profile.kernel = options.kernel;
+  profile.machine = machine.name;
+  profile.policy = policy.name;
+  profile.latency_ns = profile.band_low_ns = profile.band_high_ns = result.latency_ns;
+  profile.envelope_ns = result.envelope_ns;
+  profile.busy_ns = result.busy_ns;
+  profile.instructions = collectors.instructions;
+  profile.busiest = Busiest(profile);
+  profile.pe_limited_ns = result.pe_limited_ns;
+  profile.table_load_ns = result.table_load_ns;
+  profile.flops = collectors.flops;
+  profile.mfu = profile.flops / (result.latency_ns * machine.peak_tflops_bf16 * 1e3);
+  profile.dma = CountDma(program, machine);
+  profile.mbu = static_cast<double>(profile.dma.load_bytes + profile.dma.store_bytes) /
+                (result.latency_ns * machine.hbm_bytes_per_ns);
+  const MemoryUse sbuf = collectors.sbuf.Finish(), psum = collectors.psum.Finish();
+  profile.sbuf_bytes_by_partition = sbuf.peak_by_partition;
+  profile.psum_bytes_by_partition = psum.peak_by_partition;
+  profile.sbuf_bytes_peak = result.sbuf_bytes_peak;
+  profile.psum_banks_peak = result.psum_banks_peak;
+  profile.oversubscribed = result.oversubscribed;
+  profile.sources = program.sources;
+  profile.lines = CostlyLines(std::move(collectors.lines));
+  profile.stalls = collectors.stalls.Finish(
+      program, profile.busiest, result.latency_ns - result.envelope_ns, &profile.idle_ns);
+  profile.evidence_share = Shares(result.evidence_ns);
+  if (options.band) WT_RETURN_IF_ERROR(AddBand(machine, policy, program, &profile));
+  profile.advice = RankAdvice(machine, program, profile);
+  return profile;
+}
+
+}  // namespace wt::chip

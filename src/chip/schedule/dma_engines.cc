@@ -1,0 +1,188 @@
+#include "chip/schedule/dma_engines.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace wt::chip {
+
+namespace {
+
+// A transfer as engines see it: equal descriptors.
+struct Pieces {
+  double descriptor_ns = 0;
+  double count = 0;  // of one partition; of the whole transfer when it names no partitions
+};
+
+double RateShare(const Timing& timing, const DmaShape& shape) {
+  if (shape.accumulate) return timing.dma_accumulate_share;
+  if (!shape.transpose) return 1;
+  return shape.load ? timing.dma_transpose_load_share : timing.dma_transpose_onchip_share;
+}
+
+Pieces PiecesOf(const Timing& timing, const DmaShape& shape) {
+  const double rows = std::max(shape.partitions, 1);
+  const double row_bytes = std::max(1.0, static_cast<double>(shape.bytes) / rows);
+  const double run = std::clamp(static_cast<double>(shape.descriptor_bytes), 1.0, row_bytes);
+  const double per_run = std::ceil(run / timing.dma_max_descriptor_bytes);
+  Pieces pieces;
+  pieces.count = std::max(1.0, std::round(row_bytes / run) * per_run);
+  const double bytes = row_bytes / pieces.count;
+  pieces.descriptor_ns = (timing.dma_descriptor_ns + bytes / timing.dma_engine_bytes_per_ns) /
+                         RateShare(timing, shape);
+  return pieces;
+}
+
+// Descriptors of engine `engine`.
+double ShareOf(const Timing& timing, const DmaShape& shape, const Pieces& pieces, int engine) {
+  if (shape.partitions <= 0) return pieces.count / timing.dma_engines;
+  const int per = timing.dma_partitions_per_engine;
+  const int begin = std::max<int>(shape.start_partition, engine * per);
+  const int end = std::min<int>(shape.start_partition + shape.partitions, (engine + 1) * per);
+  return std::max(0, end - begin) * pieces.count;
+}
+
+// Less than this many descriptors are rounding, not work.
+constexpr double kNothing = 1e-6;
+
+}  // namespace
+
+DmaEngines::DmaEngines(const Timing& timing, int num_queues) : timing_(timing) {
+  Group all;
+  all.count = timing.dma_engines;
+  all.engines = static_cast<uint32_t>((uint64_t{1} << timing.dma_engines) - 1);
+  all.queues.resize(static_cast<size_t>(num_queues));
+  groups_.push_back(std::move(all));
+}
+
+void DmaEngines::MoveTo(double now_ns) {
+  const double passed_ns = now_ns - now_ns_;
+  now_ns_ = now_ns;
+  if (passed_ns <= 0) return;
+  bool any = false;
+  for (Group& group : groups_) {
+    if (group.active.empty()) continue;
+    any = true;
+    busy_ns_ += passed_ns * group.count;
+    const double rounds = passed_ns / (group.round_ns * pace_);
+    for (const int queue : group.active) {
+      group.queues[static_cast<size_t>(queue)].front().descriptors -= rounds;
+    }
+  }
+  if (any) active_ns_ += passed_ns;
+}
+
+void DmaEngines::Retime(Group& group) {
+  group.round_ns = 0;
+  double least = kNever;
+  for (const int queue : group.active) {
+    const Part& part = group.queues[static_cast<size_t>(queue)].front();
+    group.round_ns += part.descriptor_ns;
+    least = std::min(least, part.descriptors);
+  }
+  group.end_ns =
+      group.active.empty() ? kNever : now_ns_ + std::max(0.0, least) * group.round_ns * pace_;
+  next_ns_ = kNever;
+  for (const Group& each : groups_) next_ns_ = std::min(next_ns_, each.end_ns);
+}
+
+DmaEngines::Transfer& DmaEngines::Find(Number number) {
+  return *std::find_if(transfers_.begin(), transfers_.end(),
+                       [&](const Transfer& transfer) { return transfer.number == number; });
+}
+
+// Makes `engines` of the group a group of their own.
+void DmaEngines::Split(size_t index, uint32_t engines) {
+  groups_.push_back(groups_[index]);
+  Group &rest = groups_[index], &part = groups_.back();
+  part.engines = engines;
+  part.count = std::popcount(engines);
+  rest.engines &= ~engines;
+  rest.count -= part.count;
+  for (const auto& queue : part.queues) {
+    for (const Part& each : queue) ++Find(each.number).parts;
+  }
+}
+
+void DmaEngines::Arrive(double now_ns, Number number, int queue, const DmaShape& shape) {
+  MoveTo(now_ns);
+  if (groups_.size() > 1 && active_engines() == 0) {  // nothing tells them apart any more
+    groups_.resize(1);
+    groups_[0].count = timing_.dma_engines;
+    groups_[0].engines = static_cast<uint32_t>((uint64_t{1} << timing_.dma_engines) - 1);
+  }
+  transfers_.push_back({number, 0, kNever, now_ns});
+  const auto pieces = PiecesOf(timing_, shape);
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    const int first = std::countr_zero(groups_[i].engines);
+    const double share = ShareOf(timing_, shape, pieces, first);
+    uint32_t others = 0;
+    for (int engine = first + 1; engine < timing_.dma_engines; ++engine) {
+      const bool here = groups_[i].engines >> engine & 1;
+      if (here && ShareOf(timing_, shape, pieces, engine) != share) others |= 1u << engine;
+    }
+    if (others != 0) Split(i, others);  // it comes up later in this loop
+    if (share <= 0) continue;
+    Group& group = groups_[i];
+    auto& line = group.queues[static_cast<size_t>(queue)];
+    if (line.empty()) group.active.push_back(queue);
+    line.push_back({number, share, pieces.descriptor_ns});
+    ++transfers_.back().parts;
+    descriptors_ += static_cast<int64_t>(share) * group.count;
+    if (line.size() == 1) transfers_.back().first_ns = now_ns;
+  }
+  for (Group& group : groups_) Retime(group);
+}
+
+void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
+  MoveTo(now_ns);
+  for (Group& group : groups_) {
+    if (group.end_ns > now_ns) continue;
+    for (size_t i = 0; i < group.active.size();) {
+      auto& line = group.queues[static_cast<size_t>(group.active[i])];
+      if (line.front().descriptors > kNothing) {
+        ++i;
+        continue;
+      }
+      Transfer& transfer = Find(line.front().number);
+      transfer.last_ns = now_ns;
+      --transfer.parts;
+      line.pop_front();
+      if (line.empty()) {
+        group.active.erase(group.active.begin() + static_cast<std::ptrdiff_t>(i));
+        continue;
+      }
+      Transfer& next = Find(line.front().number);
+      next.first_ns = std::min(next.first_ns, now_ns);
+      ++i;
+    }
+    Retime(group);
+  }
+  for (size_t i = 0; i < transfers_.size();) {
+    if (transfers_[i].parts > 0) {
+      ++i;
+      continue;
+    }
+    finished.push_back({transfers_[i].number,
+                        std::min(transfers_[i].first_ns, transfers_[i].last_ns),
+                        transfers_[i].last_ns});
+    transfers_.erase(transfers_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void DmaEngines::SetPace(double now_ns, double pace) {
+  if (pace == pace_) return;
+  MoveTo(now_ns);
+  pace_ = pace;
+  for (Group& group : groups_) Retime(group);
+}
+
+int DmaEngines::active_engines() const {
+  int active = 0;
+  for (const Group& group : groups_) {
+    if (!group.active.empty()) active += group.count;
+  }
+  return active;
+}
+
+}  // namespace wt::chip
