@@ -39,6 +39,16 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
   return best;
 }
 
+std::vector<std::string> SplitText(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t at = 0;;) {
+    const size_t next = text.find(separator, at);
+    parts.emplace_back(text.substr(at, next == std::string_view::npos ? next : next - at));
+    if (next == std::string_view::npos) return parts;
+    at = next + 1;
+  }
+}
+
 std::string Join(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -17,6 +17,9 @@ std::string NearestName(std::string_view name, const std::vector<std::string>& c
 // "a, b, c" for separator ", ".
 std::string Join(const std::vector<std::string>& parts, std::string_view separator);
 
+// The parts between separators; one empty part for an empty text.
+std::vector<std::string> SplitText(std::string_view text, char separator);
+
 // "90s", "30m", "4h", "1.5h", "250ms" or a bare number of seconds, in seconds. Requires a positive
 // value.
 Result<double> ParseDuration(std::string_view text);

@@ -61,6 +61,7 @@ class Core {
   ~Core();
 
   const Machine& machine() const { return *machine_; }
+  std::shared_ptr<const Machine> shared_machine() const { return machine_; }
   const CoreOptions& options() const { return options_; }
   int rank() const { return rank_; }  // 0 or 1 within a pair
   SourceTable& sources() { return *sources_; }

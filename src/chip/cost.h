@@ -14,6 +14,7 @@ const char* EvidenceName(Evidence evidence);
 struct Cost {
   double interval_ns = 0;  // the engine is taken for so long
   double latency_ns = 0;   // from start until results are visible; at least interval_ns
+  double fixed_ns = 0;     // part of the interval that does not grow with the elements
   Evidence evidence = Evidence::kGuessed;
   // Tensor engine only.
   double weight_load_ns = 0;  // LoadStationary, hidden or elided by the scheduler

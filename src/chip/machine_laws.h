@@ -31,6 +31,7 @@ namespace wt::chip {
   X(kVectorElementwise, "vector.elementwise")                 \
   X(kVectorReduce, "vector.reduce")                           \
   X(kVectorTensorScalarReduce, "vector.tensor_scalar_reduce") \
+  X(kVectorBnStats, "vector.bn_stats")                        \
   X(kVectorBnAggr, "vector.bn_aggr")                          \
   X(kVectorMemset, "vector.memset")                           \
   X(kVectorMemsetZero16, "vector.memset_zero_16bit")          \
@@ -75,6 +76,8 @@ namespace wt::chip {
   X(kSbufUsableBytes, "memory.sbuf_usable_partition_bytes")    \
   X(kPsumBanks, "memory.psum_banks")                           \
   X(kPsumBankBytes, "memory.psum_bank_bytes")                  \
+  X(kSbufAlign, "memory.sbuf_min_align_bytes")                 \
+  X(kPsumAlign, "memory.psum_min_align_bytes")                 \
   X(kHbmPairBytes, "memory.hbm_pair_bytes")                    \
   X(kHbmPairRate, "memory.hbm_pair_bytes_per_ns")              \
   X(kHbmCoreRate, "memory.hbm_core_bytes_per_ns")              \
@@ -118,6 +121,11 @@ namespace wt::chip {
   X(kDmaDescriptorOverhead, "dma.descriptor_overhead_ns")      \
   X(kDmaMaxDescriptor, "dma.max_descriptor_bytes")             \
   X(kDmaElementBytes, "dma.min_efficient_bytes")               \
+  X(kDmaSmallWriteFactor, "dma.small_write_factor")            \
+  X(kDmaAlignment, "dma.alignment_bytes")                      \
+  X(kDmaUnalignedStore, "dma.unaligned_store_ns")              \
+  X(kDmaTransfer, "dma.transfer_ns")                           \
+  X(kDmaStoreTransfer, "dma.store_transfer_ns")                \
   X(kDmaIssueHwdge, "dma.issue_hwdge_ns")                      \
   X(kDmaIssueSwdge, "dma.issue_swdge_ns")                      \
   X(kDmaIssuePrebuilt, "dma.issue_prebuilt_ns")                \

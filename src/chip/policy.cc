@@ -27,9 +27,12 @@ constexpr PolicyKey kKeys[] = {
     {"split_load_store_queues", &Policy::split_load_store_queues},
     {"dma_issue_ns", &Policy::dma_issue_ns},
     {"dma_queues", &Policy::dma_queues},
-    {"dedup_loads", &Policy::dedup_loads},
     {"balance_engines", &Policy::balance_engines},
+    {"scalar_takes_loaded", &Policy::scalar_takes_loaded},
     {"memset_on_gpsimd", &Policy::memset_on_gpsimd},
+    {"merge_elements", &Policy::merge_elements},
+    {"broadcast_by_product", &Policy::broadcast_by_product},
+    {"loop_bubble_ns", &Policy::loop_bubble_ns},
     {"envelope_ns", &Policy::envelope_ns},
 };
 

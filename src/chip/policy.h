@@ -13,20 +13,28 @@ namespace wt::chip {
 
 struct Policy {
   std::string name = "nki-0.6";
-  int window = 64;     // unissued instructions an engine may pick from
+  int window = 16;     // unissued instructions an engine may pick from
   int dma_window = 1;  // likewise a DMA queue; 1: in order
-  double sbuf_copies =
-      4;  // renaming: physical copies of a declaration site, times what is live at once
-  double psum_copies = 4;             // likewise
+  // Renaming: physical copies of a declaration site, times what is live at once.
+  double sbuf_copies = 4, psum_copies = 4;
   bool rename_rewritten_sbuf = true;  // a full overwrite of an SBUF tile may take a new buffer
   bool rename_rewritten_psum = false;
   int64_t psum_granule_bytes = 512;  // small PSUM tiles share a bank
   bool split_load_store_queues = true;
-  double dma_issue_ns = -1;     // per DMA instruction and queue; negative: the machine's
-  int dma_queues = 1;           // hardware queues of each direction, used in turn
-  bool dedup_loads = false;     // keep loop-invariant operands on chip when they fit
-  bool balance_engines = true;  // unnamed engines: by running load; false: all on Vector
+  double dma_issue_ns = -1;  // per DMA instruction and queue; negative: the machine's
+  int dma_queues = 1;        // hardware queues of each direction, used in turn
+  // Instructions without an engine: those that touch PSUM go where less is waiting (false: to
+  // Vector); tensor_scalar of a tile that comes straight from a load goes to Scalar; the rest to
+  // Vector.
+  bool balance_engines = true;
+  bool scalar_takes_loaded = true;
   bool memset_on_gpsimd = false;
+  // Executions of a loop body are merged until they are as wide; 0: never.
+  int merge_elements = 0;
+  bool broadcast_by_product = false;  // one partition read as many becomes a product on Tensor
+  // What a loop of transfers loses a trip when its trip count is even and no multiple of 16: the
+  // DMA engines run dry between trips. 0: nothing.
+  double loop_bubble_ns = 0;
   double envelope_ns = -1;  // fixed cost around a kernel; negative: the machine's
 };
 

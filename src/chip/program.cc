@@ -6,7 +6,7 @@ namespace {
 
 constexpr uint32_t kMaxSlot = 1u << 24;  // tensors alive at once
 
-Status Corrupt(size_t instr, const char* what, int64_t given, size_t count) {
+Status BadIndex(size_t instr, const char* what, int64_t given, size_t count) {
   return Error(Code::kCorrupt, "program: instruction {}: {} {} of {}; record the kernel again",
                instr, what, given, count);
 }
@@ -28,11 +28,11 @@ Status CheckProgram(const Program& program) {
     const TimedInstr& instr = program.instrs[i];
     const size_t end = size_t{instr.first_access} + instr.num_accesses;
     if (end > program.accesses.size()) {
-      return Corrupt(i, "access", static_cast<int64_t>(end), program.accesses.size());
+      return BadIndex(i, "access", static_cast<int64_t>(end), program.accesses.size());
     }
     const bool dma = instr.engine == Engine::kDma;
     if (dma && (instr.dma < 0 || static_cast<size_t>(instr.dma) >= program.dmas.size())) {
-      return Corrupt(i, "transfer", instr.dma, program.dmas.size());
+      return BadIndex(i, "transfer", instr.dma, program.dmas.size());
     }
   }
   for (const Access& access : program.accesses) {

@@ -23,6 +23,8 @@ struct Access {
   bool read = false, write = false;
   bool whole = false;       // a dense write of every byte: a new version of the tensor may begin
   bool stationary = false;  // the weights of a matmul: not loaded again when they repeat
+  bool broadcast = false;   // one partition read as if it were many
+  uint8_t element_bytes = 1;
 };
 
 struct DmaShape {
@@ -35,7 +37,7 @@ struct DmaShape {
   bool store = false;  // on-chip to HBM; neither: on-chip to on-chip or HBM to HBM
   bool transpose = false;
   bool accumulate = false;
-  uint8_t dge_mode = 0;  // DgeMode as the kernel named it
+  bool aligned = true;  // address and length of its rows in HBM are multiples of the bus's width
 };
 
 struct TimedInstr {
@@ -50,10 +52,11 @@ struct TimedInstr {
   uint32_t ordered_group = 0;
   uint32_t first_access = 0;  // index into Program::accesses
   int32_t dma = -1;           // index into Program::dmas
-  int32_t first_edge = -1;    // declared edges: index into Program::edges, ends with kNoInstr
-  // Cost by candidate engine: [vector, scalar, gpsimd]; the only engine of tensor and sync
-  // instructions uses [0].
+  uint32_t elements = 0;      // of a partition, of its widest operand
+  // Cost by candidate engine: [vector, scalar, gpsimd]; the only engine of tensor, sync and DMA
+  // instructions uses [0] (DMA: what its queue needs to issue it).
   std::array<float, 3> interval_ns{}, latency_ns{};
+  std::array<float, 3> fixed_ns{};  // part of the interval that does not grow with the elements
   float weight_load_ns = 0;  // tensor engine
   float array_activity = 0;  // likewise: share of the array that works
   float flops = 0;
@@ -64,6 +67,8 @@ inline constexpr uint8_t kBarrier = 4;      // everything before it ends first; 
 inline constexpr uint8_t kMeets = 8;        // waits for the other core's instruction of this kind
 inline constexpr uint8_t kSharesPort = 16;  // fast mode of the Vector engine: GpSimd has to wait
 inline constexpr uint8_t kFills = 32;       // memset: the policy may have an engine for these
+inline constexpr uint8_t kCopies = 64;      // tensor_copy: likewise
+inline constexpr uint8_t kDrains = 128;     // a transfer before which the DMA engines run dry (lowering.h)
 
 inline constexpr uint64_t kNoInstr = ~uint64_t{0};
 
@@ -93,12 +98,17 @@ struct TensorEvent {
   bool release = false;  // the kernel has let go of it
 };
 
+// The kernel wants `to` after `from`.
+struct DeclaredEdge {
+  uint64_t to = 0, from = 0;  // numbers of instructions
+};
+
 struct Program {
   uint64_t first = 0;  // number of instrs[0], counting from 0
   std::vector<TimedInstr> instrs;
   std::vector<Access> accesses;
   std::vector<DmaShape> dmas;
-  std::vector<uint64_t> edges;  // numbers of instructions
+  std::vector<DeclaredEdge> edges;  // by `to`
   std::vector<TensorEvent> events;
   std::vector<TensorDecl> decls;  // of the whole program so far, in every segment
   std::shared_ptr<const SourceTable> sources;

@@ -10,11 +10,11 @@ namespace wt::chip {
 
 namespace {
 
-// A file: magic, version, the program as Walk goes through it, CRC-32C of all before.
+// A file: magic, version, the program as Fields goes through it, CRC-32C of all before.
 constexpr std::string_view kMagic = "WTPROGRM";
 constexpr uint32_t kVersion = 1;
 
-class Writer {
+class FieldWriter {
  public:
   template <class T>
   void Value(T& value) {
@@ -38,9 +38,9 @@ class Writer {
   std::string bytes_;
 };
 
-class Reader {
+class FieldReader {
  public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+  explicit FieldReader(std::string_view bytes) : bytes_(bytes) {}
 
   template <class T>
   void Value(T& value) {
@@ -79,7 +79,7 @@ class Reader {
 };
 
 template <class File>
-void Walk(File& file, TimedInstr& instr) {
+void Fields(File& file, TimedInstr& instr) {
   file.Value(instr.def);
   file.Value(instr.engine);
   file.Value(instr.engines.bits);
@@ -91,16 +91,17 @@ void Walk(File& file, TimedInstr& instr) {
   file.Value(instr.ordered_group);
   file.Value(instr.first_access);
   file.Value(instr.dma);
-  file.Value(instr.first_edge);
+  file.Value(instr.elements);
   for (float& ns : instr.interval_ns) file.Value(ns);
   for (float& ns : instr.latency_ns) file.Value(ns);
+  for (float& ns : instr.fixed_ns) file.Value(ns);
   file.Value(instr.weight_load_ns);
   file.Value(instr.array_activity);
   file.Value(instr.flops);
 }
 
 template <class File>
-void Walk(File& file, Access& access) {
+void Fields(File& file, Access& access) {
   file.Value(access.slot);
   file.Value(access.pitch);
   file.Value(access.row_begin);
@@ -111,10 +112,12 @@ void Walk(File& file, Access& access) {
   file.Value(access.write);
   file.Value(access.whole);
   file.Value(access.stationary);
+  file.Value(access.broadcast);
+  file.Value(access.element_bytes);
 }
 
 template <class File>
-void Walk(File& file, DmaShape& dma) {
+void Fields(File& file, DmaShape& dma) {
   file.Value(dma.bytes);
   file.Value(dma.descriptor_bytes);
   file.Value(dma.partitions);
@@ -123,11 +126,17 @@ void Walk(File& file, DmaShape& dma) {
   file.Value(dma.store);
   file.Value(dma.transpose);
   file.Value(dma.accumulate);
-  file.Value(dma.dge_mode);
+  file.Value(dma.aligned);
 }
 
 template <class File>
-void Walk(File& file, TensorEvent& event) {
+void Fields(File& file, DeclaredEdge& edge) {
+  file.Value(edge.to);
+  file.Value(edge.from);
+}
+
+template <class File>
+void Fields(File& file, TensorEvent& event) {
   file.Value(event.before);
   file.Value(event.slot);
   file.Value(event.decl);
@@ -135,7 +144,7 @@ void Walk(File& file, TensorEvent& event) {
 }
 
 template <class File>
-void Walk(File& file, TensorDecl& decl) {
+void Fields(File& file, TensorDecl& decl) {
   file.Value(decl.memory);
   file.Value(decl.partitions);
   file.Value(decl.start_partition);
@@ -146,20 +155,20 @@ void Walk(File& file, TensorDecl& decl) {
 }
 
 template <class File>
-void Walk(File& file, SourceLine& line) {
+void Fields(File& file, SourceLine& line) {
   file.Text(line.file);
   file.Value(line.line);
   file.Text(line.function);
 }
 
 template <class File>
-void Walk(File& file, Program& program, std::vector<SourceLine>& lines) {
-  const auto walk = [&](auto& element) { Walk(file, element); };
+void Fields(File& file, Program& program, std::vector<SourceLine>& lines) {
+  const auto walk = [&](auto& element) { Fields(file, element); };
   file.Value(program.first);
   file.Array(program.instrs, walk);
   file.Array(program.accesses, walk);
   file.Array(program.dmas, walk);
-  file.Array(program.edges, [&](uint64_t& edge) { file.Value(edge); });
+  file.Array(program.edges, walk);
   file.Array(program.events, walk);
   file.Array(program.decls, walk);
   file.Array(lines, walk);
@@ -178,23 +187,23 @@ bool EnumsHold(const Program& program) {
   return true;
 }
 
-Status Corrupt(const char* what) {
+Status BadFile(const char* what) {
   return Error(Code::kCorrupt, "recorded program: {}; record the kernel again", what);
 }
 
 }  // namespace
 
 std::string WriteProgram(const Program& program) {
-  Program copy = program;  // Walk serves reading too and wants it mutable
+  Program copy = program;  // Fields serves reading too and wants it mutable
   std::vector<SourceLine> lines;
   for (size_t i = 1; program.sources && i < program.sources->size(); ++i) {
     lines.push_back(program.sources->at(static_cast<SourceId>(i)));
   }
-  Writer writer;
+  FieldWriter writer;
   writer.bytes() = kMagic;
   uint32_t version = kVersion;
   writer.Value(version);
-  Walk(writer, copy, lines);
+  Fields(writer, copy, lines);
   uint32_t crc = Crc32c(writer.bytes());
   writer.Value(crc);
   return std::move(writer.bytes());
@@ -203,7 +212,7 @@ std::string WriteProgram(const Program& program) {
 Result<Program> ReadProgram(std::string_view bytes) {
   uint32_t version = 0, crc = 0;
   if (bytes.size() < kMagic.size() + 2 * sizeof(uint32_t) || !bytes.starts_with(kMagic)) {
-    return Corrupt("this is no such file");
+    return BadFile("this is no such file");
   }
   std::memcpy(&version, bytes.data() + kMagic.size(), sizeof version);
   if (version != kVersion) {
@@ -213,13 +222,13 @@ Result<Program> ReadProgram(std::string_view bytes) {
   }
   const std::string_view body = bytes.substr(0, bytes.size() - sizeof crc);
   std::memcpy(&crc, bytes.data() + body.size(), sizeof crc);
-  if (crc != Crc32c(body)) return Corrupt("the checksum does not match");
-  Reader reader(body.substr(kMagic.size() + sizeof version));
+  if (crc != Crc32c(body)) return BadFile("the checksum does not match");
+  FieldReader reader(body.substr(kMagic.size() + sizeof version));
   Program program;
   std::vector<SourceLine> lines;
-  Walk(reader, program, lines);
-  if (reader.failed() || !reader.at_end()) return Corrupt("it ends in the middle, or goes on");
-  if (!EnumsHold(program)) return Corrupt("an engine or memory that does not exist");
+  Fields(reader, program, lines);
+  if (reader.failed() || !reader.at_end()) return BadFile("it ends in the middle, or goes on");
+  if (!EnumsHold(program)) return BadFile("an engine or memory that does not exist");
   WT_RETURN_IF_ERROR(CheckProgram(program));
   auto sources = std::make_shared<SourceTable>();
   for (const SourceLine& line : lines) sources->Add(line.file, line.line, line.function);

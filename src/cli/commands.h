@@ -10,5 +10,7 @@ void AddTokenizerCommand(CLI::App* app);
 void AddTrainCommand(CLI::App* app);
 void AddEvalCommand(CLI::App* app);
 void AddSampleCommand(CLI::App* app);
+void AddKernelCommand(CLI::App* app);
+void AddPythonPathCommand(CLI::App* app);
 
 }  // namespace wt::cli

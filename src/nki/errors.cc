@@ -102,25 +102,42 @@ std::string ReprOf(PyObject* object) {
   return text.substr(0, cut) + "…";
 }
 
-std::string TakeTraceback() {
-  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
-  PyErr_Fetch(&type, &value, &trace);
-  PyErr_NormalizeException(&type, &value, &trace);
-  const Ref type_ref = Ref::Steal(type), value_ref = Ref::Steal(value),
-            trace_ref = Ref::Steal(trace ? trace : Py_NewRef(Py_None));
-  if (!type) return "";
+namespace {
+
+std::string TracebackText(PyObject* type, PyObject* value, PyObject* trace) {
   const Ref module = Ref::Steal(PyImport_ImportModule("traceback"));
-  const Ref lines =
-      Ref::Steal(module ? PyObject_CallMethod(module.get(), "format_exception", "OOO", type,
-                                              value ? value : Py_None, trace_ref.get())
-                        : nullptr);
+  const Ref lines = Ref::Steal(
+      module ? PyObject_CallMethod(module.get(), "format_exception", "OOO", type, value, trace)
+             : nullptr);
   const Ref empty = Ref::Steal(PyUnicode_FromString(""));
   const Ref text = Ref::Steal(lines && empty ? PyUnicode_Join(empty.get(), lines.get()) : nullptr);
-  std::string result =
-      text ? std::string(Utf8(text.get())) : std::string(TypeName(value_ref.get()));
+  std::string result(text ? Utf8(text.get()) : std::string_view());
   PyErr_Clear();
   while (!result.empty() && result.back() == '\n') result.pop_back();
   return result;
+}
+
+}  // namespace
+
+PythonFailure TakeException() {
+  PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  const Ref type_ref = Ref::Steal(type);
+  const Ref value_ref = value ? Ref::Steal(value) : Ref::Borrow(Py_None);
+  const Ref trace_ref = trace ? Ref::Steal(trace) : Ref::Borrow(Py_None);
+  PythonFailure failure;
+  if (!type) return failure;
+  failure.traceback = TracebackText(type, value_ref.get(), trace_ref.get());
+  const Ref text = Ref::Steal(PyObject_Str(value_ref.get()));
+  failure.text = text ? Utf8(text.get()) : std::string_view();
+  PyErr_Clear();
+  failure.kernel_error = base_class && PyErr_GivenExceptionMatches(type, base_class) != 0;
+  if (!failure.kernel_error) {
+    const auto* name = reinterpret_cast<PyTypeObject*>(type)->tp_name;
+    failure.text = fmt::format("{}: {}", name, failure.text);
+  }
+  return failure;
 }
 
 }  // namespace wt::nki

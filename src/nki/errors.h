@@ -21,7 +21,12 @@ PyObject* RaiseKernelError(chip::ErrorClass id, fmt::format_string<Args...> form
   return Raise(chip::MakeKernelError(id, fmt::format(format, std::forward<Args>(args)...)));
 }
 
-// The pending Python exception as one text with its traceback; clears it.
-std::string TakeTraceback();
+// The pending Python exception, taken off the interpreter.
+struct PythonFailure {
+  std::string text;           // "[shape] …", "TypeError: …"
+  std::string traceback;      // as Python prints it
+  bool kernel_error = false;  // an nki.NkiError
+};
+PythonFailure TakeException();
 
 }  // namespace wt::nki

@@ -1,9 +1,6 @@
-// An array on the host, as kernels take and give them: shape, element type, bytes. Offers its bytes
-// to NumPy through the buffer protocol, and needs no NumPy itself.
+// An array on the host, as kernels take and give them: shape, element type, bytes.
 #pragma once
 
-#include "nki/python.h"
-// After Python.h.
 #include <cstddef>
 #include <vector>
 
@@ -22,10 +19,5 @@ struct HostArray {
     return product;
   }
 };
-
-bool InitHostArray(PyObject* module);  // adds HostArray
-PyObject* NewHostArray(HostArray array);
-// The array of a Python object of that type; null for others, without an exception.
-HostArray* AsHostArray(PyObject* object);
 
 }  // namespace wt::nki

@@ -6,8 +6,9 @@
 #include "nki/dtype_type.h"
 #include "nki/enums.h"
 #include "nki/errors.h"
-#include "nki/host_array.h"
+#include "nki/host_array_type.h"
 #include "nki/instr_type.h"
+#include "nki/platform.h"
 #include "nki/session_type.h"
 #include "nki/tensor_type.h"
 
@@ -84,6 +85,7 @@ PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   PyObject *shape = nullptr, *dtype = nullptr, *buffer = nullptr, *name = nullptr,
            *address = nullptr;
   std::vector<int64_t> sizes;
+  DType element;
   chip::TensorSpec spec;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|OO:ndarray", const_cast<char**>(names),
                                    &shape, &dtype, &buffer, &name, &address)) {
@@ -91,16 +93,17 @@ PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   }
   Session* session = CurrentOrRaise("ndarray");
   if (!session || !ParseInts(shape, "ndarray: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "ndarray: dtype", &spec.dtype) ||
+      !ParseDTypeObject(dtype, "ndarray: dtype", &element) ||
       !ParseBuffer(buffer, &spec.memory, &spec.shared) || !ParseName(name, &spec.name) ||
       !ParseAddress(address, &spec.address)) {
     return nullptr;
   }
+  spec.dtype = StoredType(session->wide(), element);
   if (const Status status = FillSizes(sizes, &spec); !status.ok()) {
     return Raise(status);
   }
   spec.source = session->Here();
-  auto storage = session->Declare(spec, nullptr);
+  auto storage = session->Declare(std::move(spec), element, nullptr);
   return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
 }
 
@@ -114,7 +117,7 @@ PyObject* RegisterFunction(PyObject*, PyObject* frozen) {
   spec.partition_bytes = DTypeBytes(DType::kI32);
   spec.is_register = true;
   spec.source = session->Here();
-  auto storage = session->Declare(spec, nullptr);
+  auto storage = session->Declare(spec, DType::kI32, nullptr);
   if (!storage.ok()) return Raise(storage.status());
   (*storage)->frozen = frozen == Py_True;
   return NewRegister(*storage);
@@ -158,6 +161,10 @@ PyObject* CoresFunction(PyObject*, PyObject*) {
   const Session* session = Session::Current();
   return PyLong_FromLong(session ? session->cores() : 1);
 }
+PyObject* ProgramNdimFunction(PyObject*, PyObject*) {
+  const Session* session = Session::Current();
+  return PyLong_FromLong(session && session->has_grid() ? 1 : 0);
+}
 PyObject* RunningFunction(PyObject*, PyObject*) {
   return PyBool_FromLong(Session::Current() != nullptr);
 }
@@ -190,19 +197,14 @@ PyObject* RaiseErrorFunction(PyObject*, PyObject* arguments) {
   return RaiseKernelError(ErrorClass::kInternal, "raise_error: no class {}", name);
 }
 
-// fetch(tensor) of the running session, for device_print.
-PyObject* MachineFunction(PyObject*, PyObject* name);
-
 PyMethodDef functions[] = {
     {"register_enum", RegisterEnumFunction, METH_VARARGS, "register_enum(name, class)"},
     {"register_op", RegisterOpFunction, METH_VARARGS,
      "register_op(callable, name): what `op=callable` means; gives the callable back."},
     {"set_package_folder", SetPackageFolderFunction, METH_O,
      "Frames of files below it are not the kernel author's."},
-    {"ndarray",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(NdarrayFunction))),
-     METH_VARARGS | METH_KEYWORDS, "ndarray(shape, dtype, buffer, name='', address=None)"},
+    {"ndarray", WithKeywords(NdarrayFunction), METH_VARARGS | METH_KEYWORDS,
+     "ndarray(shape, dtype, buffer, name='', address=None)"},
     {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
     {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
     {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},
@@ -210,44 +212,16 @@ PyMethodDef functions[] = {
      "bool(tensor) becomes whether all elements are true."},
     {"rank", RankFunction, METH_NOARGS, "The core's rank, 0 outside kernels."},
     {"cores", CoresFunction, METH_NOARGS, "On how many cores the kernel runs."},
+    {"program_ndim", ProgramNdimFunction, METH_NOARGS, "1 when the kernel has a grid, else 0."},
     {"running", RunningFunction, METH_NOARGS, "Whether a kernel runs on this thread."},
     {"has_values", HasValuesFunction, METH_NOARGS, "Whether the kernel runs with values."},
     {"begin_ordered", BeginOrderedFunction, METH_NOARGS, "Opens a no_reorder block."},
     {"end_ordered", EndOrderedFunction, METH_NOARGS, "Closes it."},
     {"ordered", OrderedFunction, METH_NOARGS, "Whether a no_reorder block is open."},
     {"raise_error", RaiseErrorFunction, METH_VARARGS, "raise_error(error_class, text)"},
-    {"machine", MachineFunction, METH_O, "Sizes of a platform, a dict; None: the running one."},
+    {"machine_constant", MachineConstant, METH_O,
+     "A number of the machine file: 'generation', 'memory.partitions', 'bn_stats_max', …"},
     {nullptr, nullptr, 0, nullptr}};
-
-PyObject* MachineFunction(PyObject*, PyObject* name) {
-  std::shared_ptr<const chip::Machine> loaded;
-  const chip::Machine* machine = nullptr;
-  if (name == Py_None) {
-    Session* session = CurrentOrRaise("machine");
-    if (!session) return nullptr;
-    machine = &session->core().machine();
-  } else {
-    if (!PyUnicode_Check(name)) {
-      return RaiseKernelError(ErrorClass::kArgument, "machine: {} is no name", ReprOf(name));
-    }
-    const auto file = MachineNameOfPlatform(std::string(Utf8(name)));
-    PyErr_Clear();
-    if (!file.ok()) return Raise(file.status());
-    auto result = chip::Machine::Load(*file);
-    if (!result.ok()) return Raise(result.status());
-    loaded = *result;
-    machine = loaded.get();
-  }
-  return Py_BuildValue(
-      "{s:s,s:i,s:i,s:L,s:L,s:i,s:L,s:L,s:i,s:i}", "name", machine->name.c_str(), "generation",
-      static_cast<int>(machine->generation), "partitions", machine->partitions,
-      "sbuf_partition_bytes", static_cast<long long>(machine->sbuf_partition_bytes),
-      "sbuf_usable_partition_bytes", static_cast<long long>(machine->sbuf_usable_partition_bytes),
-      "psum_banks", machine->psum_banks, "psum_bank_bytes",
-      static_cast<long long>(machine->psum_bank_bytes), "hbm_bytes",
-      static_cast<long long>(machine->hbm_bytes), "max_moving", machine->max_moving,
-      "max_stationary", machine->max_stationary);
-}
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "nki._core",

@@ -59,6 +59,11 @@ inline PyObject* MakeString(std::string_view text) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
 }
 
+// A function that takes keywords, as PyMethodDef wants it.
+inline PyCFunction WithKeywords(PyObject* (*function)(PyObject*, PyObject*, PyObject*)) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 // A type to be filled in before PyType_Ready.
 inline PyTypeObject BlankType() {
   PyTypeObject type{};

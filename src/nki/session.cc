@@ -65,7 +65,8 @@ void Session::Close() {
   }
 }
 
-Result<Storage*> Session::Declare(const chip::TensorSpec& spec, const void* bytes) {
+Result<Storage*> Session::Declare(chip::TensorSpec spec, DType dtype, const void* bytes) {
+  if (wide()) spec.address.reset();  // tiles are wider than the kernel thinks
   if (cancelled_) return KernelError(ErrorClass::kDeadlock, "the kernel on the other core failed");
   auto tensor = bytes ? core_.AllocateFrom(spec, bytes) : core_.Allocate(spec);
   if (!tensor.ok()) return tensor.status();
@@ -74,7 +75,8 @@ Result<Storage*> Session::Declare(const chip::TensorSpec& spec, const void* byte
   storage->tensor = *tensor;
   storage->memory = spec.memory;
   storage->shared = spec.shared;
-  storage->dtype = spec.dtype;
+  storage->dtype = dtype;
+  storage->wide = wide();
   storage->partitions = spec.partitions;
   storage->partition_bytes = spec.partition_bytes;
   storage->name = spec.name;

@@ -35,11 +35,16 @@ class Session {
   chip::Hbm& hbm() { return *hbm_; }
   std::shared_ptr<chip::Hbm> shared_hbm() const { return hbm_; }
   int cores() const { return hbm_->cores(); }
+  // Whether the kernel was started with a grid: kernel[n](…).
+  bool has_grid() const { return has_grid_; }
+  void set_has_grid(bool has_grid) { has_grid_ = has_grid; }
   bool closed() const { return closed_; }
+  bool wide() const { return !core_.options().precise_fp && core_.options().values; }
   chip::SourceId Here() { return source_lines_.Here(core_.sources()); }
 
-  // A new tensor as the front end knows it. `bytes` (of an input) may be null.
-  Result<Storage*> Declare(const chip::TensorSpec& spec, const void* bytes);
+  // A new tensor of the kernel's own type; `spec.dtype` and sizes are those of StoredType. `bytes`
+  // (of an input) may be null.
+  Result<Storage*> Declare(chip::TensorSpec spec, DType dtype, const void* bytes);
   void Forget(Storage* storage);
 
   // Names its dependencies (with_schedule), gives it to the core, remembers its own name.
@@ -71,6 +76,7 @@ class Session {
   Storage* storages_ = nullptr;
   Session* outer_ = nullptr;  // the thread's session before Enter
   bool closed_ = false;
+  bool has_grid_ = false;
   bool entered_ = false;
   bool cancelled_ = false;
   chip::Instr scratch_;

@@ -1,9 +1,10 @@
 #include "nki/session_type.h"
 
+#include "chip/convert.h"
 #include "nki/dtype_type.h"
 #include "nki/errors.h"
-#include "nki/host_array.h"
-#include "nki/names.h"
+#include "nki/host_array_type.h"
+#include "nki/platform.h"
 #include "nki/tensor_type.h"
 #include "nki/tensor_values.h"
 
@@ -34,13 +35,13 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {
       "platform", "values", "precise_fp", "check_uninitialized", "max_instructions", "seed", "rank",
       "cores",    "peer",   nullptr};
-  const char* platform = "trn2";
-  int values = 1, precise = 1, check = 1, rank = 0, cores = 1;
+  const char* platform = nullptr;
+  int values = 1, precise = 1, check = 1, rank = 0, cores = 1, grid = 0;
   unsigned long long limit = 0, seed = 0;
   PyObject* peer = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|spppKKiiO:Session",
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zpppKKiiOp:Session",
                                    const_cast<char**>(names), &platform, &values, &precise, &check,
-                                   &limit, &seed, &rank, &cores, &peer)) {
+                                   &limit, &seed, &rank, &cores, &peer, &grid)) {
     return nullptr;
   }
   if (cores < 1 || cores > 2 || rank < 0 || rank >= cores) {
@@ -49,9 +50,8 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
                             "two",
                             cores);
   }
-  const auto name = MachineNameOfPlatform(platform);
-  if (!name.ok()) return Raise(name.status());
-  const auto machine = chip::Machine::Load(*name);
+  const auto machine =
+      MachineOfPlatform(platform ? std::string(platform) : PlatformOfEnvironment());
   if (!machine.ok()) return Raise(machine.status());
   chip::CoreOptions options;
   options.values = values;
@@ -59,8 +59,9 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   options.check_uninitialized = check;
   options.max_instructions = limit;
   options.seed = seed;
-  return NewSession(
-      std::make_shared<Session>(*machine, options, rank, HbmOf(peer, cores, **machine)));
+  auto session = std::make_shared<Session>(*machine, options, rank, HbmOf(peer, cores, **machine));
+  session->set_has_grid(grid != 0);
+  return NewSession(std::move(session));
 }
 
 PyObject* Enter(PyObject* self, PyObject*) {
@@ -101,35 +102,77 @@ class Bytes {
   bool held_ = false;
 };
 
+// Low-precision floats as float32.
+std::vector<float> Widen(DType dtype, const void* bytes, int64_t count) {
+  std::vector<float> wide(static_cast<size_t>(count));
+  chip::LoadFloats(dtype, static_cast<const std::byte*>(bytes), 1, count, wide.data());
+  return wide;
+}
+
 // input(shape, dtype, data, name): an HBM tensor with values from the host.
-PyObject* Input(PyObject* self, PyObject* arguments, PyObject* keywords) {
+PyObject* InputTo(Session& session, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"shape", "dtype", "data", "name", nullptr};
-  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  PyObject *shape = nullptr, *dtype_object = nullptr, *data = nullptr;
   const char* name = "";
   std::vector<int64_t> sizes;
-  chip::TensorSpec spec;
+  DType dtype;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|s:input", const_cast<char**>(names),
-                                   &shape, &dtype, &data, &name) ||
+                                   &shape, &dtype_object, &data, &name) ||
       !ParseInts(shape, "input: shape", &sizes) ||
-      !ParseDTypeObject(dtype, "input: dtype", &spec.dtype)) {
+      !ParseDTypeObject(dtype_object, "input: dtype", &dtype)) {
     return nullptr;
   }
-  int64_t bytes = 0;
-  if (const Status status = TensorBytes(sizes, spec.dtype, &bytes); !status.ok()) {
-    return Raise(status.WithContext(name));
-  }
+  chip::TensorSpec spec;
   spec.memory = chip::Memory::kHbm;
   spec.shared = true;
-  spec.partition_bytes = bytes;
   spec.name = name;
+  int64_t bytes = 0;
+  Status status = TensorBytes(sizes, dtype, &bytes);
+  spec.dtype = StoredType(session.wide(), dtype);
+  if (status.ok()) status = TensorBytes(sizes, spec.dtype, &spec.partition_bytes);
+  if (!status.ok()) return Raise(status);
   Bytes taken;
   if (data != Py_None && !taken.Take(data)) return nullptr;
   if (data != Py_None && taken.size() != bytes) {
     return RaiseKernelError(ErrorClass::kShape, "{}: {} bytes given for a tensor of {}", name,
                             taken.size(), bytes);
   }
-  auto storage = Of(self).Declare(spec, taken.data());
+  std::vector<float> wide;
+  if (taken.data() && spec.dtype != dtype) wide = Widen(dtype, taken.data(), bytes / DTypeBytes(dtype));
+  auto storage = session.Declare(spec, dtype, wide.empty() ? taken.data() : wide.data());
   return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
+}
+
+PyObject* Input(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return InputTo(Of(self), arguments, keywords);
+}
+
+PyObject* InputHere(PyObject*, PyObject* arguments, PyObject* keywords) {
+  Session* session = CurrentOrRaise("a constant");
+  return session ? InputTo(*session, arguments, keywords) : nullptr;
+}
+
+// host_array(shape, dtype, data)
+PyObject* MakeHostArray(PyObject*, PyObject* arguments) {
+  PyObject *shape = nullptr, *dtype = nullptr, *data = nullptr;
+  HostArray array;
+  Bytes taken;
+  int64_t bytes = 0;
+  if (!PyArg_ParseTuple(arguments, "OOO:host_array", &shape, &dtype, &data) ||
+      !ParseInts(shape, "host_array: shape", &array.shape) ||
+      !ParseDTypeObject(dtype, "host_array: dtype", &array.dtype) || !taken.Take(data)) {
+    return nullptr;
+  }
+  if (const Status status = TensorBytes(array.shape, array.dtype, &bytes); !status.ok()) {
+    return Raise(status);
+  }
+  if (bytes != taken.size()) {
+    return RaiseKernelError(ErrorClass::kShape, "host_array: {} bytes for an array of {}",
+                            taken.size(), bytes);
+  }
+  const auto* from = static_cast<const std::byte*>(taken.data());
+  array.bytes.assign(from, from + bytes);
+  return NewHostArray(std::move(array));
 }
 
 // fetch(tensor): (HostArray, elements that nothing wrote)
@@ -189,15 +232,20 @@ PyObject* CheckSchedule(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyMethodDef functions[] = {
+    {"input", WithKeywords(InputHere), METH_VARARGS | METH_KEYWORDS,
+     "input(shape, dtype, data, name): an HBM tensor of the running kernel."},
+    {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
+    {"host_array", MakeHostArray, METH_VARARGS, "host_array(shape, dtype, data)"},
+    {nullptr, nullptr, 0, nullptr}};
+
 PyMethodDef methods[] = {
     {"__enter__", Enter, METH_NOARGS, nullptr},
     {"__exit__", Exit, METH_VARARGS, nullptr},
     {"close", Close, METH_NOARGS, "Ends the run: tensors are gone."},
     {"cancel", Cancel, METH_NOARGS, "Every further call fails."},
-    {"input",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(
-         static_cast<PyObject* (*)(PyObject*, PyObject*, PyObject*)>(Input))),
-     METH_VARARGS | METH_KEYWORDS, "input(shape, dtype, data, name): an HBM tensor."},
+    {"input", WithKeywords(Input), METH_VARARGS | METH_KEYWORDS,
+     "input(shape, dtype, data, name): an HBM tensor."},
     {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
     {"was_written", WasWritten, METH_O, "Whether an instruction wrote to the tensor."},
     {"set_schedule", SetSchedule, METH_O, "set_schedule({consumer: [producers]})"},
@@ -225,20 +273,6 @@ PyGetSetDef getters[] = {{"num_instructions", GetCount, nullptr, "Issued so far.
 
 }  // namespace
 
-Result<std::string> MachineNameOfPlatform(const std::string& platform) {
-  constexpr std::pair<const char*, const char*> kNames[] = {
-      {"trn1", "trn1"}, {"inf2", "trn1"}, {"gen2", "trn1"}, {"trn2", "trn2"},
-      {"gen3", "trn2"}, {"trn3", "trn3"}, {"gen4", "trn3"}};
-  for (const auto& [name, file] : kNames) {
-    if (platform == name) return std::string(file);
-  }
-  return chip::KernelError(
-      ErrorClass::kArgument,
-      "platform {}: not known; expected trn1 (gen2, inf2), trn2 (gen3) or trn3 "
-      "(gen4) in NEURON_PLATFORM_TARGET_OVERRIDE",
-      platform);
-}
-
 PyObject* NewSession(std::shared_ptr<Session> session) {
   auto* self = PyObject_New(SessionObject, &type);
   if (!self) return nullptr;
@@ -255,7 +289,7 @@ bool InitSessionType(PyObject* module) {
   type.tp_methods = methods;
   type.tp_getset = getters;
   type.tp_new = New;
-  return PyType_Ready(&type) == 0 &&
+  return PyType_Ready(&type) == 0 && PyModule_AddFunctions(module, functions) == 0 &&
          PyModule_AddObjectRef(module, "Session", reinterpret_cast<PyObject*>(&type)) == 0;
 }
 

@@ -12,7 +12,4 @@ namespace wt::nki {
 bool InitSessionType(PyObject* module);
 PyObject* NewSession(std::shared_ptr<Session> session);
 
-// "trn2", "gen3", "inf2", …: the machine file's name.
-Result<std::string> MachineNameOfPlatform(const std::string& platform);
-
 }  // namespace wt::nki

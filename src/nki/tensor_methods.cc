@@ -349,8 +349,7 @@ PyObject* IsIndirectMethod(PyObject* self, PyObject*) {
 
 using Keywords = PyObject* (*)(PyObject*, PyObject*, PyObject*);
 PyMethodDef Row(const char* name, Keywords function, const char* doc) {
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)),
-          METH_VARARGS | METH_KEYWORDS, doc};
+  return {name, WithKeywords(function), METH_VARARGS | METH_KEYWORDS, doc};
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ struct Memory {
 
 Result<FetchedTensor> Fetch(const View& view) {
   FetchedTensor fetched;
-  fetched.array.dtype = view.dtype;
+  fetched.array.dtype = StoredType(view.storage->wide, view.dtype);
   fetched.array.shape.assign(view.shape.begin(), view.shape.begin() + view.rank);
   const chip::Tensor* tensor = view.storage->tensor;
   if (!tensor) {
@@ -53,7 +53,7 @@ Result<FetchedTensor> Fetch(const View& view) {
                        Describe(view));
   }
   if (!tensor->data) return fetched;
-  const int64_t item = DTypeBytes(view.dtype);
+  const int64_t item = DTypeBytes(fetched.array.dtype);
   const int64_t total = tensor->partition_bytes * tensor->partitions;
   int64_t last = view.offset;
   for (int i = 0; i < view.rank; ++i) {

@@ -119,7 +119,7 @@ bool IsContiguous(const View& view) {
 Status ToAccessPattern(const View& view, chip::AccessPattern* pattern) {
   if (!view.storage->tensor) return Ended(view);
   pattern->tensor = view.storage->tensor;
-  pattern->dtype = view.dtype;
+  pattern->dtype = StoredType(view.storage->wide, view.dtype);
   pattern->num_dims = view.rank;
   pattern->start_partition = 0;
   pattern->offset = view.offset;

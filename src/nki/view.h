@@ -37,7 +37,9 @@ struct View {
   bool on_chip() const { return storage->on_chip(); }
   int64_t size() const;
   // Elements of `dtype` that a partition of the storage holds: the stride of the partitions.
-  int64_t partition_elements() const { return storage->partition_bytes / DTypeBytes(dtype); }
+  int64_t partition_elements() const {
+    return storage->partition_bytes / DTypeBytes(StoredType(storage->wide, dtype));
+  }
   std::span<const int64_t> dims() const { return {shape.data(), rank}; }
 };
 

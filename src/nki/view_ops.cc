@@ -54,6 +54,17 @@ Status TooManyDims(const View& view, const char* method, int64_t rank) {
                      method, rank, Describe(view), kMaxRank);
 }
 
+// Under NKI_PRECISE_FP=0 there are no bits to reinterpret.
+Status RefuseWide(const View& view, const char* method, DType dtype) {
+  const bool wide = view.storage->wide;
+  const bool changed = StoredType(wide, dtype) != dtype || StoredType(wide, view.dtype) != view.dtype;
+  if (!changed || dtype == view.dtype) return {};
+  return KernelError(ErrorClass::kUnsupported,
+                     "{}: {} as {}; with NKI_PRECISE_FP=0 both are float32 and have no bits of their "
+                     "own: simulate with precise floats",
+                     method, Describe(view), DTypeLongName(dtype));
+}
+
 void RemoveDim(View* view, int dim) {
   for (int i = dim; i + 1 < view->rank; ++i) {
     view->shape[i] = view->shape[i + 1];
@@ -416,6 +427,7 @@ Status Reshape(const View& view, std::span<const int64_t> sizes, View* result) {
 
 Status Reinterpret(const View& view, DType dtype, View* result) {
   WT_RETURN_IF_ERROR(RefuseSecondIndirect(view, "view"));
+  WT_RETURN_IF_ERROR(RefuseWide(view, "view", dtype));
   const int64_t from = DTypeBytes(view.dtype), to = DTypeBytes(dtype);
   *result = view;
   result->dtype = dtype;
@@ -460,6 +472,7 @@ Status Ap(const View& view, const ApArguments& arguments, View* result) {
                        pattern.size(), kMaxRank);
   }
   const DType dtype = arguments.dtype.value_or(view.dtype);
+  WT_RETURN_IF_ERROR(RefuseWide(view, "ap", dtype));
   const int64_t from = DTypeBytes(view.dtype), to = DTypeBytes(dtype);
   *result = view;
   result->dtype = dtype;

@@ -30,6 +30,7 @@ Cost ByLaw(const Law& law, double elements) {
   Cost cost;
   cost.interval_ns = law.Interval(elements);
   cost.latency_ns = law.Completion(elements);
+  cost.fixed_ns = law.interval_fixed_ns;
   cost.evidence = law.origin.evidence;
   return cost;
 }

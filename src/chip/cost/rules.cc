@@ -127,7 +127,7 @@ std::vector<CostRule> ComputeRules() {
        {L::kVectorScan},
        {C::kScanTensorSeed}},
       {"reciprocal", Reciprocal, "Elements of dst.", {L::kVectorReciprocal}, {}},
-      {"bn_stats", BnStats, "Elements of data.", {L::kVectorReduce}, {}},
+      {"bn_stats", BnStats, "Elements of data.", {L::kVectorBnStats}, {}},
       {"bn_aggr", BnAggr, "Elements of data.", {L::kVectorBnAggr}, {}},
       {"max8", Max8, "Elements of src.", {L::kVectorSearch}, {}},
       {"nc_find_index8", NcFindIndex8, "Elements of data.", {L::kVectorSearch}, {}},

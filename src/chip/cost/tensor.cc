@@ -11,13 +11,12 @@ namespace {
 
 bool IsFull(DType dtype) { return DTypeBytes(dtype) == 4 && dtype != DType::kTF32; }
 
-// `rows` of moving go through an array of which k x m cells work.
+// `rows` of moving go through an array of which k rows and m columns work; the power limit counts
+// rows alone.
 Cost ByRows(const Machine& machine, const Instr& instr, LawId id, double rows, double k, double m) {
   Cost cost = ByLaw(machine, instr, id, rows);
   cost.weight_load_ns = machine.law(LawId::kTensorWeightLoad).Interval(m);
-  cost.array_activity =
-      k * m /
-      (machine.constant(ConstantId::kArrayRows) * machine.constant(ConstantId::kArrayColumns));
+  cost.array_activity = k / machine.constant(ConstantId::kArrayRows);
   return cost;
 }
 

@@ -122,7 +122,7 @@ Cost NcStreamShuffle(const Machine& machine, const Instr& instr, Engine) {
 }
 
 Cost BnStats(const Machine& machine, const Instr& instr, Engine) {
-  return Vector(machine, instr, LawId::kVectorReduce, isa::bn_stats::kData);
+  return Vector(machine, instr, LawId::kVectorBnStats, isa::bn_stats::kData);
 }
 
 Cost BnAggr(const Machine& machine, const Instr& instr, Engine) {

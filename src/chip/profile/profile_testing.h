@@ -14,7 +14,11 @@ struct TimedProgram {
   // Declares a tensor before the next instruction and gives its slot.
   uint32_t Tensor(Memory memory, int64_t bytes, int16_t partitions = 128) {
     const auto slot = static_cast<uint32_t>(program.decls.size());
-    program.decls.push_back({.memory = memory, .partitions = partitions, .partition_bytes = bytes});
+    TensorDecl decl;
+    decl.memory = memory;
+    decl.partitions = partitions;
+    decl.partition_bytes = bytes;
+    program.decls.push_back(decl);
     program.events.push_back({.before = program.size(), .slot = slot, .decl = slot});
     return slot;
   }

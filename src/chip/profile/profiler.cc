@@ -73,35 +73,48 @@ constexpr PolicyEnd kPolicyEnds[] = {
      [](Policy* p) { p->balance_engines = !p->balance_engines; }},
 };
 
-Status AddBand(const Machine& machine, const Policy& policy, const Program& program,
-               Profile* profile) {
-  double widest = 0;
+using Sink = std::function<void(size_t core, uint64_t number, const Scheduled& scheduled)>;
+
+Result<std::vector<ScheduleResult>> ScheduleCores(const Machine& machine, const Policy& policy,
+                                                  const std::vector<const Program*>& programs,
+                                                  const Sink& sink) {
+  const auto sink_of = [&](size_t core) -> ScheduleSink {
+    if (!sink) return nullptr;
+    return [&sink, core](uint64_t number, const Scheduled& at) { sink(core, number, at); };
+  };
+  if (programs.size() == 1) {
+    WT_ASSIGN_OR_RETURN(const ScheduleResult result,
+                        Schedule(machine, policy, *programs[0], sink_of(0)));
+    return std::vector<ScheduleResult>{result};
+  }
+  WT_ASSIGN_OR_RETURN(const auto results, SchedulePair(machine, policy, {programs[0], programs[1]},
+                                                       {sink_of(0), sink_of(1)}));
+  return std::vector<ScheduleResult>(results.begin(), results.end());
+}
+
+Status AddBand(const Machine& machine, const Policy& policy,
+               const std::vector<const Program*>& programs, std::vector<Profile>* profiles) {
+  std::vector<double> widest(profiles->size());
   for (const PolicyEnd& end : kPolicyEnds) {
     Policy other = policy;
     end.apply(&other);
-    WT_ASSIGN_OR_RETURN(const ScheduleResult result, Schedule(machine, other, program));
-    profile->band_low_ns = std::min(profile->band_low_ns, result.latency_ns);
-    profile->band_high_ns = std::max(profile->band_high_ns, result.latency_ns);
-    if (const double change = std::abs(result.latency_ns - profile->latency_ns); change > widest) {
-      widest = change;
-      profile->band_rule = end.rule;
+    WT_ASSIGN_OR_RETURN(const auto results, ScheduleCores(machine, other, programs, nullptr));
+    for (size_t core = 0; core < results.size(); ++core) {
+      Profile& profile = (*profiles)[core];
+      const double ns = results[core].latency_ns;
+      profile.band_low_ns = std::min(profile.band_low_ns, ns);
+      profile.band_high_ns = std::max(profile.band_high_ns, ns);
+      if (std::abs(ns - profile.latency_ns) <= widest[core]) continue;
+      widest[core] = std::abs(ns - profile.latency_ns);
+      profile.band_rule = end.rule;
     }
   }
   return {};
 }
 
-}  // namespace
-
-Result<Profile> MakeProfile(const Machine& machine, const Policy& policy, const Program& program,
-                            const ProfileOptions& options) {
-  Collectors collectors(machine, program);
-  WT_ASSIGN_OR_RETURN(const ScheduleResult result,
-                      Schedule(machine, policy, program, [&](size_t index, const Scheduled& at) {
-                        collectors.Add(program, index, at);
-                        if (options.sink) options.sink(index, at);
-                      }));
+Profile ProfileOf(const Machine& machine, const Policy& policy, const Program& program,
+                  const ScheduleResult& result, Collectors collectors) {
   Profile profile;
-  profile.kernel = options.kernel;
   profile.machine = machine.name;
   profile.policy = policy.name;
   profile.latency_ns = profile.band_low_ns = profile.band_high_ns = result.latency_ns;
@@ -116,9 +129,8 @@ Result<Profile> MakeProfile(const Machine& machine, const Policy& policy, const 
   profile.dma = CountDma(program, machine);
   profile.mbu = static_cast<double>(profile.dma.load_bytes + profile.dma.store_bytes) /
                 (result.latency_ns * machine.hbm_bytes_per_ns);
-  const MemoryUse sbuf = collectors.sbuf.Finish(), psum = collectors.psum.Finish();
-  profile.sbuf_bytes_by_partition = sbuf.peak_by_partition;
-  profile.psum_bytes_by_partition = psum.peak_by_partition;
+  profile.sbuf_bytes_by_partition = collectors.sbuf.Finish().peak_by_partition;
+  profile.psum_bytes_by_partition = collectors.psum.Finish().peak_by_partition;
   profile.sbuf_bytes_peak = result.sbuf_bytes_peak;
   profile.psum_banks_peak = result.psum_banks_peak;
   profile.oversubscribed = result.oversubscribed;
@@ -127,9 +139,33 @@ Result<Profile> MakeProfile(const Machine& machine, const Policy& policy, const 
   profile.stalls = collectors.stalls.Finish(
       program, profile.busiest, result.latency_ns - result.envelope_ns, &profile.idle_ns);
   profile.evidence_share = Shares(result.evidence_ns);
-  if (options.band) WT_RETURN_IF_ERROR(AddBand(machine, policy, program, &profile));
-  profile.advice = RankAdvice(machine, program, profile);
   return profile;
+}
+
+}  // namespace
+
+Result<std::vector<Profile>> MakeProfiles(const Machine& machine, const Policy& policy,
+                                          const std::vector<const Program*>& programs,
+                                          const ProfileOptions& options) {
+  std::vector<Collectors> collectors;
+  for (const Program* program : programs) collectors.emplace_back(machine, *program);
+  WT_ASSIGN_OR_RETURN(const auto results,
+                      ScheduleCores(machine, policy, programs,
+                                    [&](size_t core, uint64_t number, const Scheduled& at) {
+                                      collectors[core].Add(*programs[core], number, at);
+                                      if (options.sink) options.sink(core, number, at);
+                                    }));
+  std::vector<Profile> profiles;
+  for (size_t core = 0; core < programs.size(); ++core) {
+    profiles.push_back(
+        ProfileOf(machine, policy, *programs[core], results[core], std::move(collectors[core])));
+    profiles.back().kernel = options.kernel;
+  }
+  if (options.band) WT_RETURN_IF_ERROR(AddBand(machine, policy, programs, &profiles));
+  for (size_t core = 0; core < programs.size(); ++core) {
+    profiles[core].advice = RankAdvice(machine, *programs[core], profiles[core]);
+  }
+  return profiles;
 }
 
 }  // namespace wt::chip

@@ -8,11 +8,14 @@ namespace wt::chip {
 
 struct ProfileOptions {
   std::string kernel;
-  bool band = true;   // also schedule under the policies that disagree most (policy ends)
-  ScheduleSink sink;  // sees every instruction of the main schedule (trace.h); may be empty
+  bool band = true;  // also schedule under the policies that disagree most (policy ends)
+  // Sees every instruction of the main schedule (trace.h), with its core; may be empty.
+  std::function<void(size_t core, uint64_t number, const Scheduled& scheduled)> sink;
 };
 
-Result<Profile> MakeProfile(const Machine& machine, const Policy& policy, const Program& program,
-                            const ProfileOptions& options);
+// One profile a core: one program, or two for the pair of a logical core.
+Result<std::vector<Profile>> MakeProfiles(const Machine& machine, const Policy& policy,
+                                          const std::vector<const Program*>& programs,
+                                          const ProfileOptions& options);
 
 }  // namespace wt::chip

@@ -93,7 +93,9 @@ TEST_F(TraceTest, EverySliceThatBeginsEndsOnItsTrack) {
     if (!event) continue;
     const auto fields = *Parse(event->bytes);
     const uint64_t type = Find(fields, 9)->value, track = Find(fields, 11)->value;
-    if (type == 1) EXPECT_EQ(++open[track], 1) << "slices of one track overlap";
+    if (type == 1) {
+      EXPECT_EQ(++open[track], 1) << "slices of one track overlap";
+    }
     if (type == 2) --open[track];
     slices += type == 1;
   }

@@ -1,10 +1,12 @@
 #include "chip/schedule/core_clock.h"
 
+#include <bit>
+
 namespace wt::chip {
 
 namespace {
 
-constexpr int kLog2Ring = 18;
+constexpr size_t kMaxRing = size_t{1} << 18;
 constexpr size_t kRefillBatch = 4096;  // instructions that end between two looks for room
 
 bool Conflicts(const Record& record, uint8_t psum_banks) {
@@ -13,12 +15,14 @@ bool Conflicts(const Record& record, uint8_t psum_banks) {
 
 }  // namespace
 
-CoreClock::CoreClock(const Timing& timing, const Policy& policy, ScheduleSink sink)
-    : timing_(timing),
-      ring_(kLog2Ring),
-      front_end_(timing, policy, &ring_, &edges_),
-      limiter_(timing),
-      dma_(timing, front_end_.num_queues()),
+CoreClock::CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs,
+                     ScheduleSink sink)
+    : timing_(MakeTiming(machine, policy)),
+      lowering_(machine, policy),
+      ring_(std::min(kMaxRing, std::bit_ceil(std::max<size_t>(expected_instrs, 1)))),
+      front_end_(timing_, policy, &ring_, &edges_),
+      limiter_(timing_),
+      dma_(timing_, front_end_.num_queues()),
       sink_(std::move(sink)) {
   for (int i = 0; i < front_end_.num_queues(); ++i) {
     queues_.emplace_back(Window(&ring_, i < kFirstDmaQueue ? policy.window : policy.dma_window));
@@ -27,7 +31,16 @@ CoreClock::CoreClock(const Timing& timing, const Policy& policy, ScheduleSink si
 
 Status CoreClock::Begin(const Program& segment, bool last) {
   last_ = last;
-  return front_end_.Begin(segment, last);
+  WT_RETURN_IF_ERROR(CheckProgram(segment));
+  if (segment.first != next_in_) {
+    return Error(Code::kInvalidArgument,
+                 "schedule: a segment begins with instruction {}; expected {}", segment.first,
+                 next_in_);
+  }
+  next_in_ += segment.instrs.size();
+  if (!lowering_.active()) return front_end_.Begin(segment, nullptr, last);
+  const Program& lowered = lowering_.Apply(segment);
+  return front_end_.Begin(lowered, &lowering_.origins(), last);
 }
 
 bool CoreClock::Fenced() const {
@@ -36,8 +49,7 @@ bool CoreClock::Fenced() const {
 }
 
 bool CoreClock::has_room() const {
-  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() &&
-         !Fenced();
+  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() && !Fenced();
 }
 
 bool CoreClock::wants_refill() const {
@@ -97,7 +109,8 @@ void CoreClock::Step() {
     auto& arrivals = queues_[i].arrivals;
     for (; !arrivals.empty() && arrivals.front().first <= now_ns_; arrivals.pop_front()) {
       const Number number = arrivals.front().second;
-      dma_.Arrive(now_ns_, number, static_cast<int>(i), ring_.dma(number));
+      dma_.Arrive(now_ns_, number, static_cast<int>(i), ring_.dma(number),
+                  ring_[number].flags & kDrains ? timing_.loop_bubble_ns : 0);
     }
   }
   for (size_t i = 0; i < queues_.size(); ++i) {
@@ -210,6 +223,10 @@ void CoreClock::RunScalar(Record& record, Scheduled& times) {
   result_.table_load_ns += timing_.table_load_ns;
 }
 
+uint64_t CoreClock::OriginOf(Number number) const {
+  return number == kNobody ? kNoInstr : ring_[number].origin;
+}
+
 // What the idle time before the instruction was for.
 void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns,
                         Scheduled& times) const {
@@ -221,24 +238,13 @@ void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns
   }
   if (record.ready_ns > free_ns) {
     times.wait = record.wait;
-    times.waited_for = record.waited_for == kNobody ? kNoInstr : record.waited_for;
+    times.waited_for = OriginOf(record.waited_for);
     return;
   }
-  const bool port =
-      record.psum_banks != 0 || (record.flags & kSharesPort) || record.engine == Engine::kGpSimd;
+  const bool port = record.psum_banks != 0 || (record.flags & kSharesPort) ||
+                    record.engine == Engine::kGpSimd;
   times.wait = port ? Wait::kPort : Wait::kQueue;
-  if (!port && queue.last != kNobody) times.waited_for = queue.last;
-}
-
-double CoreClock::DmaIssueNs(const DmaShape& shape) const {
-  switch (static_cast<DgeMode>(shape.dge_mode)) {
-    case DgeMode::kNone:
-      return timing_.dma_issue_prebuilt_ns;
-    case DgeMode::kSwdge:
-      return timing_.dma_issue_swdge_ns;
-    default:
-      return timing_.dma_issue_ns;
-  }
+  if (!port && queue.last != kNobody) times.waited_for = OriginOf(queue.last);
 }
 
 void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
@@ -254,14 +260,13 @@ void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
   Explain(record, queue, queue.free_ns, times);
   if (times.wait_ns <= 0 && queue.last != kNobody) {
     times.wait = Wait::kDma;
-    times.waited_for = queue.last;
+    times.waited_for = OriginOf(queue.last);
   }
-  queue.free_ns = now_ns + DmaIssueNs(shape);
+  queue.free_ns = now_ns + (timing_.dma_issue_ns < 0 ? record.interval_ns : timing_.dma_issue_ns);
   queue.last = number;
   const double way_ns = shape.store ? timing_.dma_store_latency_ns : timing_.dma_load_latency_ns;
   queue.arrivals.emplace_back(queue.free_ns + way_ns, number);
-  (shape.store ? result_.store_bytes : result_.load_bytes) +=
-      shape.load || shape.store ? shape.bytes : 0;
+  (shape.store ? result_.store_bytes : result_.load_bytes) += shape.load || shape.store ? shape.bytes : 0;
 }
 
 void CoreClock::FinishDma(const DmaEngines::Finished& finished) {
@@ -301,7 +306,7 @@ void CoreClock::Finish(Number number, const Scheduled& times) {
     if (queue.window.SetReady(edge.to)) Wake(queue, std::max(waiter.ready_ns, now_ns_));
   });
   ++result_.num_instrs;
-  if (sink_) sink_(number, times);
+  if (sink_) sink_(record.origin, times);
 }
 
 ScheduleResult CoreClock::TakeResult() {

@@ -8,13 +8,15 @@
 #include "chip/schedule/dma_engines.h"
 #include "chip/schedule/front_end.h"
 #include "chip/schedule/limiter.h"
+#include "chip/schedule/lowering.h"
 #include "chip/schedule/window.h"
 
 namespace wt::chip {
 
 class CoreClock {
  public:
-  CoreClock(const Timing& timing, const Policy& policy, ScheduleSink sink);
+  // `expected_instrs`: how long the program is; a small one needs little memory.
+  CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs, ScheduleSink sink);
 
   Status Begin(const Program& segment, bool last);
   // Takes instructions from the segment while the ring has room.
@@ -23,7 +25,7 @@ class CoreClock {
   bool drained() const { return front_end_.exhausted() && untimed_ == 0; }
   // Whether it is time for Refill: there is something to take, and enough room to be worth it.
   bool wants_refill() const;
-  Number next_number() const { return front_end_.next_number(); }
+  uint64_t next_number() const { return next_in_; }  // that the next segment begins with
   double now_ns() const { return now_ns_; }
 
   double next_ns() const;  // of the next event; kNever: none
@@ -43,8 +45,8 @@ class CoreClock {
     explicit Queue(Window w) : window(std::move(w)) {}
     Window window;
     double free_ns = 0;
-    double check_ns = kNever;                        // when to look for something to issue
-    Number last = kNobody;                           // issued
+    double check_ns = kNever;  // when to look for something to issue
+    Number last = kNobody;     // issued
     std::deque<std::pair<double, Number>> arrivals;  // DMA: on the way to the engines
     // Of the instruction that runs:
     uint8_t psum_banks = 0;
@@ -62,12 +64,13 @@ class CoreClock {
   void RunTensor(Record& record, Scheduled& times);
   void RunScalar(Record& record, Scheduled& times);
   void Explain(const Record& record, const Queue& queue, double free_ns, Scheduled& times) const;
+  uint64_t OriginOf(Number number) const;
   void Finish(Number number, const Scheduled& times);
   void FinishDma(const DmaEngines::Finished& finished);
-  double DmaIssueNs(const DmaShape& shape) const;
   void RetireOld(double now_ns);
 
   const Timing timing_;
+  Lowering lowering_;
   Ring ring_;
   EdgePool edges_;
   FrontEnd front_end_;
@@ -77,8 +80,9 @@ class CoreClock {
   ScheduleSink sink_;
 
   bool last_ = false;
-  Number oldest_ = 0;   // in the ring
-  size_t untimed_ = 0;  // in the ring, times not known
+  uint64_t next_in_ = 0;
+  Number oldest_ = 0;    // in the ring
+  size_t untimed_ = 0;   // in the ring, times not known
   size_t timed_since_refill_ = 0;
   Number fence_ = kNobody;  // a barrier that is not over
   double floor_ns_ = 0;     // end of the last barrier

@@ -30,6 +30,9 @@ Pieces PiecesOf(const Timing& timing, const DmaShape& shape) {
   const double bytes = row_bytes / pieces.count;
   pieces.descriptor_ns = (timing.dma_descriptor_ns + bytes / timing.dma_engine_bytes_per_ns) /
                          RateShare(timing, shape);
+  if (!shape.store) return pieces;
+  if (bytes < timing.dma_small_bytes) pieces.descriptor_ns *= timing.dma_small_write_factor;
+  if (!shape.aligned) pieces.descriptor_ns += timing.dma_unaligned_store_ns / per_run;
   return pieces;
 }
 
@@ -80,9 +83,10 @@ void DmaEngines::Retime(Group& group) {
     group.round_ns += part.descriptor_ns;
     least = std::min(least, part.descriptors);
   }
-  group.end_ns =
-      group.active.empty() ? kNever : now_ns_ + std::max(0.0, least) * group.round_ns * pace_;
-  next_ns_ = kNever;
+  group.end_ns = group.active.empty()
+                     ? kNever
+                     : now_ns_ + std::max(0.0, least) * group.round_ns * pace_;
+  next_ns_ = release_ns_;
   for (const Group& each : groups_) next_ns_ = std::min(next_ns_, each.end_ns);
 }
 
@@ -104,14 +108,40 @@ void DmaEngines::Split(size_t index, uint32_t engines) {
   }
 }
 
-void DmaEngines::Arrive(double now_ns, Number number, int queue, const DmaShape& shape) {
+void DmaEngines::Arrive(double now_ns, Number number, int queue, const DmaShape& shape,
+                        double drain_ns) {
   MoveTo(now_ns);
+  if (held_.empty() && drain_ns <= 0) {
+    Start(number, queue, shape);
+    return;
+  }
+  held_.push_back({number, queue, shape, drain_ns});
+  LetGo();
+}
+
+// Starts what was held as soon as the engines have been dry for long enough.
+void DmaEngines::LetGo() {
+  while (!held_.empty()) {
+    const Held next = held_.front();
+    if (next.drain_ns > 0) {
+      if (active_engines() > 0) break;
+      if (release_ns_ >= kNever) release_ns_ = now_ns_ + next.drain_ns;
+      next_ns_ = std::min(next_ns_, release_ns_);
+      if (release_ns_ > now_ns_) break;
+      release_ns_ = kNever;
+    }
+    held_.pop_front();
+    Start(next.number, next.queue, next.shape);
+  }
+}
+
+void DmaEngines::Start(Number number, int queue, const DmaShape& shape) {
   if (groups_.size() > 1 && active_engines() == 0) {  // nothing tells them apart any more
     groups_.resize(1);
     groups_[0].count = timing_.dma_engines;
     groups_[0].engines = static_cast<uint32_t>((uint64_t{1} << timing_.dma_engines) - 1);
   }
-  transfers_.push_back({number, 0, kNever, now_ns});
+  transfers_.push_back({number, 0, kNever, now_ns_});
   const auto pieces = PiecesOf(timing_, shape);
   for (size_t i = 0; i < groups_.size(); ++i) {
     const int first = std::countr_zero(groups_[i].engines);
@@ -126,10 +156,12 @@ void DmaEngines::Arrive(double now_ns, Number number, int queue, const DmaShape&
     Group& group = groups_[i];
     auto& line = group.queues[static_cast<size_t>(queue)];
     if (line.empty()) group.active.push_back(queue);
-    line.push_back({number, share, pieces.descriptor_ns});
+    const double transfer_ns =
+        timing_.dma_transfer_ns + (shape.store ? timing_.dma_store_transfer_ns : 0);
+    line.push_back({number, share, pieces.descriptor_ns + transfer_ns / share});
     ++transfers_.back().parts;
     descriptors_ += static_cast<int64_t>(share) * group.count;
-    if (line.size() == 1) transfers_.back().first_ns = now_ns;
+    if (line.size() == 1) transfers_.back().first_ns = now_ns_;
   }
   for (Group& group : groups_) Retime(group);
 }
@@ -163,11 +195,11 @@ void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
       ++i;
       continue;
     }
-    finished.push_back({transfers_[i].number,
-                        std::min(transfers_[i].first_ns, transfers_[i].last_ns),
+    finished.push_back({transfers_[i].number, std::min(transfers_[i].first_ns, transfers_[i].last_ns),
                         transfers_[i].last_ns});
     transfers_.erase(transfers_.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  LetGo();
 }
 
 void DmaEngines::SetPace(double now_ns, double pace) {

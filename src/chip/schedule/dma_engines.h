@@ -22,8 +22,8 @@ class DmaEngines {
   DmaEngines(const Timing& timing, int num_queues);
 
   // A transfer's descriptors reach the engines. Requires calls of Arrive, Advance and SetPace in
-  // the order of time.
-  void Arrive(double now_ns, Number number, int queue, const DmaShape& shape);
+  // the order of time. drain_ns > 0: the engines end what they have and rest so long before it.
+  void Arrive(double now_ns, Number number, int queue, const DmaShape& shape, double drain_ns = 0);
   // When the next transfer or part of one ends; kNever: nothing moves.
   double next_ns() const { return next_ns_; }
   // Moves on to next_ns() or less and appends the transfers that have ended.
@@ -57,6 +57,15 @@ class DmaEngines {
     double first_ns = kNever, last_ns = 0;
   };
 
+  struct Held {
+    Number number = kNobody;
+    int queue = 0;
+    DmaShape shape;
+    double drain_ns = 0;
+  };
+
+  void Start(Number number, int queue, const DmaShape& shape);
+  void LetGo();
   void MoveTo(double now_ns);
   void Retime(Group& group);
   void Split(size_t group, uint32_t engines);
@@ -65,6 +74,8 @@ class DmaEngines {
   const Timing timing_;
   std::vector<Group> groups_;
   std::vector<Transfer> transfers_;  // under way: few
+  std::deque<Held> held_;  // behind one that waits for the engines to run dry
+  double release_ns_ = kNever;
   double now_ns_ = 0, next_ns_ = kNever, pace_ = 1;
   double busy_ns_ = 0, active_ns_ = 0;
   int64_t descriptors_ = 0;

@@ -22,19 +22,13 @@ FrontEnd::FrontEnd(const Timing& timing, const Policy& policy, Ring* ring, EdgeP
       sbuf_(SbufShape(timing, policy), &regions_),
       psum_(PsumShape(timing, policy), &regions_) {
   const int directions = policy.split_load_store_queues ? 2 : 1;
-  num_queues_ =
-      kFirstDmaQueue + std::min(kMaxQueues - kFirstDmaQueue, policy.dma_queues * directions);
+  num_queues_ = kFirstDmaQueue + std::min(kMaxQueues - kFirstDmaQueue, policy.dma_queues * directions);
 }
 
-Status FrontEnd::Begin(const Program& segment, bool last) {
-  WT_RETURN_IF_ERROR(CheckProgram(segment));
-  if (segment.first != next_) {
-    return Error(Code::kInvalidArgument,
-                 "schedule: a segment begins with instruction {}; expected {}", segment.first,
-                 next_);
-  }
+Status FrontEnd::Begin(const Program& segment, const std::vector<uint64_t>* origins, bool last) {
   program_ = &segment;
-  at_ = event_at_ = 0;
+  origins_ = origins;
+  at_ = event_at_ = edge_at_ = 0;
   for (; decls_seen_ < segment.decls.size(); ++decls_seen_) {
     const TensorDecl& decl = segment.decls[decls_seen_];
     if (decl.address_byte < 0 || !IsOnChip(decl.memory)) continue;
@@ -102,8 +96,9 @@ bool FrontEnd::LookAheadAt(const TimedInstr& instr) {
 bool FrontEnd::StartsVersion(const TimedInstr& instr, const Access& access,
                              const TensorDecl& decl) const {
   const bool renames =
-      decl.address_byte < 0 && ((decl.memory == Memory::kSbuf && policy_.rename_rewritten_sbuf) ||
-                                (decl.memory == Memory::kPsum && policy_.rename_rewritten_psum));
+      decl.address_byte < 0 &&
+      ((decl.memory == Memory::kSbuf && policy_.rename_rewritten_sbuf) ||
+       (decl.memory == Memory::kPsum && policy_.rename_rewritten_psum));
   if (!renames || !access.write || !access.whole || access.read) return false;
   const Access* accesses = program_->accesses.data() + instr.first_access;
   for (int i = 0; i < instr.num_accesses; ++i) {
@@ -147,21 +142,43 @@ void FrontEnd::LetGo(Slot& slot) {
 
 Engine FrontEnd::Choose(const TimedInstr& instr) const {
   if (instr.engine != Engine::kUnknown) return instr.engine;
-  if ((instr.flags & kFills) && policy_.memset_on_gpsimd && instr.engines.has(Engine::kGpSimd)) {
+  const EngineSet can = instr.engines;
+  if ((instr.flags & kFills) && policy_.memset_on_gpsimd && can.has(Engine::kGpSimd)) {
     return Engine::kGpSimd;
   }
-  Engine best = Engine::kUnknown;
-  double best_ns = kNever;
-  for (const Engine engine : {Engine::kVector, Engine::kScalar, Engine::kGpSimd}) {
-    if (!instr.engines.has(engine)) continue;
-    const double load_ns = load_ns_[static_cast<size_t>(engine)] +
-                           instr.interval_ns[static_cast<size_t>(CostSlot(engine))];
-    if (load_ns >= best_ns) continue;
-    best = engine;
-    best_ns = load_ns;
-    if (!policy_.balance_engines) break;
+  if (can.has(Engine::kVector) && can.has(Engine::kScalar)) {
+    return TouchesPsum(instr) ? LessLoaded(instr) : ByProducer(instr);
   }
-  return best;
+  // GpSimd is slow and kept for what only it can do.
+  return can.has(Engine::kVector)   ? Engine::kVector
+         : can.has(Engine::kScalar) ? Engine::kScalar
+                                    : Engine::kGpSimd;
+}
+
+bool FrontEnd::TouchesPsum(const TimedInstr& instr) const {
+  const Access* accesses = program_->accesses.data() + instr.first_access;
+  return std::any_of(accesses, accesses + instr.num_accesses, [&](const Access& access) {
+    return slots_[access.slot].memory == Memory::kPsum;
+  });
+}
+
+Engine FrontEnd::LessLoaded(const TimedInstr& instr) const {
+  if (!policy_.balance_engines) return Engine::kVector;
+  const auto after = [&](Engine engine) {
+    return load_ns_[static_cast<size_t>(engine)] +
+           instr.interval_ns[static_cast<size_t>(CostSlot(engine))];
+  };
+  return after(Engine::kScalar) < after(Engine::kVector) ? Engine::kScalar : Engine::kVector;
+}
+
+Engine FrontEnd::ByProducer(const TimedInstr& instr) const {
+  if (!policy_.scalar_takes_loaded || (instr.flags & kCopies)) return Engine::kVector;
+  const Access* accesses = program_->accesses.data() + instr.first_access;
+  for (int i = 0; i < instr.num_accesses; ++i) {
+    if (!accesses[i].read) continue;
+    return slots_[accesses[i].slot].writer == Engine::kDma ? Engine::kScalar : Engine::kVector;
+  }
+  return Engine::kVector;
 }
 
 int FrontEnd::QueueOf(const TimedInstr& instr, Engine engine) {
@@ -201,6 +218,7 @@ Number FrontEnd::Take(Number oldest, double floor_ns) {
   Record& record = (*ring_)[next_];
   record = Record{};
   record.ready_ns = floor_ns;
+  record.origin = origins_ ? (*origins_)[at_] : next_;
   Fill(instr, Choose(instr), record);
   last_edge_from_ = kNobody;
   const Access* accesses = program_->accesses.data() + instr.first_access;
@@ -232,7 +250,10 @@ void FrontEnd::Touch(const Access& access, const TimedInstr& instr, Record& reco
   RegionList& regions = Place(slot, access, instr, box);
   TouchRegions(regions, box, access, slot.version, record);
   if (access.stationary) record.weights = WeightsKey(slot, access);
-  if (access.write) slot.last_write = next_;
+  if (access.write) {
+    slot.last_write = next_;
+    slot.writer = record.engine;
+  }
   if (++slot.touches >= slot.prune_at) {
     slot.touches = 0;
     slot.prune_at = std::max<size_t>(256, regions_.Prune(regions, oldest_));
@@ -240,8 +261,7 @@ void FrontEnd::Touch(const Access& access, const TimedInstr& instr, Record& reco
   if (slot.memory == Memory::kPsum && timing_.psum_bank_bytes > 0 && slot.buffer != kNoId) {
     const int64_t begin = psum_.begin(slot.buffer) + access.byte_begin;
     const int64_t end = psum_.begin(slot.buffer) + access.byte_end;
-    for (int64_t bank = begin / timing_.psum_bank_bytes; bank * timing_.psum_bank_bytes < end;
-         ++bank) {
+    for (int64_t bank = begin / timing_.psum_bank_bytes; bank * timing_.psum_bank_bytes < end; ++bank) {
       record.psum_banks |= static_cast<uint8_t>(1u << (bank & 7));
     }
   }
@@ -278,9 +298,9 @@ void FrontEnd::TouchHbm(Slot& slot, const Access& access, Record& record) {
   }
   if (!slot.tracked) {
     slot.tracked = true;
-    slot.hbm = std::make_unique<HbmRegions>(
-        program_->decls[slot.decl].partition_bytes,
-        ahead.pitch ? ahead.pitch : access.byte_end - access.byte_begin, ahead.rows);
+    slot.hbm = std::make_unique<HbmRegions>(program_->decls[slot.decl].partition_bytes,
+                                            ahead.pitch ? ahead.pitch : access.byte_end - access.byte_begin,
+                                            ahead.rows);
   }
   if (access.write && slot.last_reader != kNobody) {
     AddEdge(slot.last_reader, record, Wait::kReuse, false);
@@ -334,10 +354,10 @@ void FrontEnd::AddEdge(Number from, Record& record, Wait wait, bool at_issue) {
 
 void FrontEnd::AddNamedEdges(const TimedInstr& instr, Record& record) {
   const auto& edges = program_->edges;
-  const size_t first = instr.first_edge < 0 ? edges.size() : static_cast<size_t>(instr.first_edge);
-  for (size_t at = first; at < edges.size() && edges[at] != kNoInstr; ++at) {
-    if (edges[at] >= next_ || edges[at] < oldest_) continue;
-    AddEdge(static_cast<Number>(edges[at]), record, Wait::kOrder, false);
+  for (; edge_at_ < edges.size() && edges[edge_at_].to <= next_; ++edge_at_) {
+    const uint64_t from = edges[edge_at_].from;
+    if (edges[edge_at_].to < next_ || from >= next_ || from < oldest_) continue;
+    AddEdge(static_cast<Number>(from), record, Wait::kOrder, false);
   }
   if (instr.ordered_group == 0) return;
   if (group_.group != instr.ordered_group) {
@@ -351,8 +371,8 @@ void FrontEnd::AddNamedEdges(const TimedInstr& instr, Record& record) {
 
 uint64_t FrontEnd::WeightsKey(const Slot& slot, const Access& access) const {
   uint64_t key = (uint64_t{slot.version} << 32 | slot.last_write) * 0x9E3779B97F4A7C15ull;
-  for (const int64_t part :
-       {access.byte_begin, access.byte_end, int64_t{access.row_begin}, int64_t{access.row_end}}) {
+  for (const int64_t part : {access.byte_begin, access.byte_end, int64_t{access.row_begin},
+                             int64_t{access.row_end}}) {
     key = (key ^ static_cast<uint64_t>(part)) * 0xBF58476D1CE4E5B9ull;
     key ^= key >> 29;
   }

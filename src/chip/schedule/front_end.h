@@ -16,8 +16,9 @@ class FrontEnd {
  public:
   FrontEnd(const Timing& timing, const Policy& policy, Ring* ring, EdgePool* edges);
 
-  // Begins a segment, which must stay until it is exhausted. `last`: no more will come.
-  Status Begin(const Program& segment, bool last);
+  // Begins a segment, which must stay until it is exhausted. `origins`: by its instructions, the
+  // kernel's own numbers; null: they are the same. `last`: no more will come.
+  Status Begin(const Program& segment, const std::vector<uint64_t>* origins, bool last);
   bool exhausted() const { return program_ == nullptr || at_ == program_->instrs.size(); }
   const TimedInstr& Peek() const { return program_->instrs[at_]; }
   Number next_number() const { return next_; }
@@ -61,6 +62,9 @@ class FrontEnd {
   bool StartsVersion(const TimedInstr& instr, const Access& access, const TensorDecl& decl) const;
 
   Engine Choose(const TimedInstr& instr) const;
+  bool TouchesPsum(const TimedInstr& instr) const;
+  Engine LessLoaded(const TimedInstr& instr) const;
+  Engine ByProducer(const TimedInstr& instr) const;
   int QueueOf(const TimedInstr& instr, Engine engine);
   void Fill(const TimedInstr& instr, Engine engine, Record& record);
   void Touch(const Access& access, const TimedInstr& instr, Record& record);
@@ -84,7 +88,8 @@ class FrontEnd {
   Space sbuf_, psum_;
 
   const Program* program_ = nullptr;
-  size_t at_ = 0, event_at_ = 0;
+  const std::vector<uint64_t>* origins_ = nullptr;
+  size_t at_ = 0, event_at_ = 0, edge_at_ = 0;
   Number next_ = 0, oldest_ = 0;
   Number last_edge_from_ = kNobody;
   bool last_edge_at_issue_ = false;

@@ -35,6 +35,7 @@ void Space::GiveLife(BufferId buffer) {
   buffers_[buffer].live = true;
   live_bytes_ += buffers_[buffer].bytes;
   live_peak_ = std::max(live_peak_, live_bytes_);
+  placed_peak_ = std::max(placed_peak_, placed_bytes_);
 }
 
 void Space::Release(BufferId id) {
@@ -85,7 +86,6 @@ BufferId Space::NewBuffer(SiteId site, int64_t begin, int64_t bytes) {
   buffers_[id].exists = true;
   if (site != kNoId) ++sites_[site].count;
   placed_bytes_ += bytes;
-  placed_peak_ = std::max(placed_peak_, placed_bytes_);
   return id;
 }
 

@@ -26,6 +26,7 @@ struct Record {
   uint32_t first_edge = ~0u;  // to those that wait for it
   float interval_ns = 0, latency_ns = 0;
   float weight_load_ns = 0, activity = 0;
+  uint64_t origin = 0;   // number of the kernel's instruction
   uint64_t weights = 0;  // which stationary operand, as a hash; 0: none
   uint8_t queue = 0;
   Engine engine = Engine::kUnknown;
@@ -39,7 +40,8 @@ struct Record {
 
 class Ring {
  public:
-  explicit Ring(int log2_size) : mask_((Number{1} << log2_size) - 1), records_(size_t(mask_) + 1) {}
+  // `size`: a power of two.
+  explicit Ring(size_t size) : mask_(static_cast<Number>(size - 1)), records_(size) {}
 
   size_t capacity() const { return records_.size(); }
   Record& operator[](Number number) { return records_[number & mask_]; }

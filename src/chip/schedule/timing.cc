@@ -11,10 +11,13 @@ void TakeDma(const Machine& machine, const Policy& policy, Timing& timing) {
   timing.dma_engine_bytes_per_ns = number(ConstantId::kDmaEngineRate);
   timing.dma_descriptor_ns = number(ConstantId::kDmaDescriptorOverhead);
   timing.dma_max_descriptor_bytes = number(ConstantId::kDmaMaxDescriptor);
-  const bool own = policy.dma_issue_ns >= 0;
-  timing.dma_issue_ns = own ? policy.dma_issue_ns : number(ConstantId::kDmaIssueHwdge);
-  timing.dma_issue_swdge_ns = own ? policy.dma_issue_ns : number(ConstantId::kDmaIssueSwdge);
-  timing.dma_issue_prebuilt_ns = own ? policy.dma_issue_ns : number(ConstantId::kDmaIssuePrebuilt);
+  timing.dma_transfer_ns = number(ConstantId::kDmaTransfer);
+  timing.dma_store_transfer_ns = number(ConstantId::kDmaStoreTransfer);
+  timing.dma_small_bytes = number(ConstantId::kDmaElementBytes);
+  timing.dma_small_write_factor = number(ConstantId::kDmaSmallWriteFactor);
+  timing.dma_unaligned_store_ns = number(ConstantId::kDmaUnalignedStore);
+  timing.loop_bubble_ns = policy.loop_bubble_ns;
+  timing.dma_issue_ns = policy.dma_issue_ns;
   timing.dma_load_latency_ns =
       number(ConstantId::kDmaLoadDispatch) + number(ConstantId::kDmaLoadPayload);
   timing.dma_load_notify_ns = number(ConstantId::kDmaLoadNotify);

@@ -1,4 +1,5 @@
 """Host arrays: NumPy's, PyTorch's and our own, to bytes and back. Knows NumPy and PyTorch only when they are there."""
+import os
 import sys
 
 from nki import _core
@@ -13,15 +14,40 @@ class HostView:
         self.data = data
 
 
-def describe(value):
-    """The HostView of an array; None for what is no array."""
+def describe(value, name):
+    """The HostView of the array that is argument `name`; None for what is no array."""
     if isinstance(value, _core.HostArray):
         return HostView(value.shape, value.dtype, lambda: value if value.has_values else None)
     if _is_torch(value):
-        return HostView(value.shape, _core.dtype(value.dtype), lambda: _torch_bytes(value))
+        return HostView(value.shape, _dtype(value, name), lambda: _torch_bytes(value))
     if hasattr(value, "__array_interface__") and hasattr(value, "dtype") and getattr(value, "shape", ()) != ():
-        return HostView(value.shape, _core.dtype(value.dtype), lambda: _numpy_bytes(value))
+        return HostView(value.shape, _dtype(value, name), lambda: _numpy_bytes(value))
     return None
+
+
+def _dtype(value, name):
+    try:
+        return _core.dtype(value.dtype)
+    except _core.NkiError:
+        _core.raise_error("dtype", f"{name}: an array of {value.dtype}, which the chip does not have; convert it: "
+                                   f"{name}.astype(np.float32)")
+
+
+def values(tensor):
+    """The values of a tensor at this point of the kernel, as a NumPy array; None without values."""
+    return to_numpy(_core.fetch(tensor)[0])
+
+
+def constant(value, name="constant"):
+    """An array, or the path of a .npy file, as a new tensor in shared HBM."""
+    if isinstance(value, (str, os.PathLike)):
+        import numpy
+        value = numpy.load(value)
+    host = describe(value, name)
+    if host is None:
+        _core.raise_error("argument", f"{name}: {type(value).__name__} given; expected a NumPy array or the path of "
+                                      "a .npy file")
+    return _core.input(host.shape, host.dtype, host.data() if _core.has_values() else None, name)
 
 
 def give(array, like):

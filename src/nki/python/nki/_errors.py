@@ -2,6 +2,7 @@
 import warnings
 
 from nki import _core
+from nki._run import NkiWarning
 
 _CLASSES = {cls.error_class: cls for cls in _core.ERROR_CLASSES}
 
@@ -21,14 +22,10 @@ def describe(value):
     return f"{text if len(text) <= 80 else text[:80] + '…'} ({type(value).__name__})"
 
 
-class PortabilityWarning(UserWarning):
-    """Works here, and is known not to compile for the chip."""
-
-
 def warn_not_on_chip(what, instead):
     """Says once a place in the kernel that `what` stays in simulation."""
     warnings.warn(f"{what} works in this simulator and does not compile for the chip; {instead}",
-                  PortabilityWarning, stacklevel=_levels_to_kernel())
+                  NkiWarning, stacklevel=_levels_to_kernel())
 
 
 def _levels_to_kernel():

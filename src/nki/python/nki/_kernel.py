@@ -10,7 +10,7 @@ class Kernel:
     Inside another kernel a call is an ordinary call: its instructions become part of that kernel.
     """
 
-    def __init__(self, function, cores=1, schedule=None):
+    def __init__(self, function, cores=None, schedule=None):
         functools.update_wrapper(self, function)
         self.function = function
         self.cores = cores

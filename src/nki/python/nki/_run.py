@@ -12,22 +12,23 @@ class NkiWarning(UserWarning):
 
 def options_from_environment():
     """What the environment says about simulation, as arguments of _core.Session."""
-    return {
-        "platform": os.environ.get("NEURON_PLATFORM_TARGET_OVERRIDE") or "trn2",
-        "precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0",
-    }
+    return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0"}
 
 
-def simulate(function, args, kwargs, cores=1, schedule=None):
+def simulate(function, args, kwargs, cores=None, schedule=None):
+    """Runs a kernel as the environment says; `cores` None: no grid."""
     sessions = []
-    for rank in range(cores):
-        peer = sessions[0] if sessions else None
-        sessions.append(_core.Session(rank=rank, cores=cores, peer=peer, **options_from_environment()))
+    for rank in range(cores or 1):
+        sessions.append(_core.Session(rank=rank, cores=cores or 1, peer=sessions[0] if sessions else None,
+                                      grid=cores is not None, **options_from_environment()))
     return execute(function, args, kwargs, sessions, schedule)
 
 
-def execute(function, args, kwargs, sessions, schedule=None):
-    """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays."""
+def execute(function, args, kwargs, sessions, schedule=None, written=None):
+    """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays.
+
+    `written`, a dict, gets the arguments that the kernel wrote into, by name, when they are HostArrays.
+    """
     runs = [_CoreRun(function, args, kwargs, session, schedule) for session in sessions]
     try:
         if len(runs) == 1:
@@ -40,7 +41,7 @@ def execute(function, args, kwargs, sessions, schedule=None):
         for run in runs:
             if run.error is not None:
                 raise run.error
-        return runs[0].results()
+        return runs[0].results(runs, written)
     finally:
         for run in runs:
             run.close()
@@ -65,7 +66,7 @@ class _CoreRun:
         self.kwargs = kwargs
         self.session = session
         self.schedule = schedule or {}
-        self.inputs = []  # (host array, tensor)
+        self.inputs = []  # (name, host array, tensor)
         self.returned = None
         self.error = None
 
@@ -97,20 +98,25 @@ class _CoreRun:
             return type(value)(self._take(item, f"{name}[{i}]") for i, item in enumerate(value))
         if type(value) is dict:
             return {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
-        host = _arrays.describe(value)
+        host = _arrays.describe(value, name)
         if host is None:
             return value
         tensor = self.session.input(host.shape, host.dtype, host.data() if self.session.values else None, name)
-        self.inputs.append((value, tensor))
+        self.inputs.append((name, value, tensor))
         return tensor
 
-    def results(self):
-        """What the kernel returned, and what it wrote into its arguments, on the host."""
-        like = next((value for value, _ in self.inputs), None)
-        if self.session.values:
-            for value, tensor in self.inputs:
-                if self.session.was_written(tensor):
-                    _arrays.write_back(value, self.session.fetch(tensor)[0])
+    def results(self, runs, written=None):
+        """What the kernel returned, on the host; what it wrote into its arguments is in them."""
+        like = next((value for _, value, _ in self.inputs), None)
+        for i, (name, value, tensor) in enumerate(self.inputs):
+            if not any(run.session.was_written(run.inputs[i][2]) for run in runs):
+                continue
+            array, _ = self.session.fetch(tensor)
+            if isinstance(value, _core.HostArray):
+                if written is not None:
+                    written[name] = array
+            elif self.session.values:
+                _arrays.write_back(value, array)
         return self._give(self.returned, like)
 
     def _give(self, value, like):

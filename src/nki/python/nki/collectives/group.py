@@ -2,7 +2,7 @@
 from nki import _core
 from nki._errors import describe, error
 from nki.language.memory import is_hbm, is_psum
-from nki.language.objects import NKIObject
+from nki._object import NKIObject
 
 
 class ReplicaGroup(NKIObject):

@@ -78,9 +78,7 @@ globals().update(_core.INSTRUCTIONS)
 
 def get_nc_version():
     """The generation of the NeuronCore that is simulated."""
-    from nki import _run
-    platform = None if _core.running() else _run.options_from_environment()["platform"]
-    return nc_version(_core.machine(platform)["generation"])
+    return nc_version(_core.machine_constant("generation"))
 
 
 def get_nc_sub_version():

@@ -4,7 +4,6 @@ Every function is built from instructions of nki.isa. Its name is also the opera
 instructions take: nisa.tensor_tensor(..., op=nl.add).
 """
 from nki import _core
-from nki._errors import PortabilityWarning
 from nki.language.memory import (MemoryRegion, hbm, is_hbm, is_on_chip, is_psum, is_sbuf,
                                  private_hbm, psum, sbuf, shared_hbm)
 from nki.dtype import (bfloat16, bool_, float4_e2m1fn_x4, float8_e4m3, float8_e4m3fn,
@@ -35,7 +34,7 @@ from nki.language.loops import (affine_range, dynamic_range, fori_loop, no_reord
 from nki.language.grid import num_programs, program_id, program_ndim
 from nki.language.debug import device_print
 from nki.language.tile_size import tile_size
-from nki.language.objects import NKIObject
+from nki._object import NKIObject
 
 NkiTensor = tensor = _core.NkiTensor
 ds = _core.ds

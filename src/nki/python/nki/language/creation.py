@@ -93,7 +93,9 @@ def shared_constant(constant):
     if not isinstance(constant, np.ndarray):
         raise error("argument", f"shared_constant: given {describe(constant)}; expected a "
                     "NumPy array or the path of a .npy file")
-    return _core.constant(constant)
+    from nki import _arrays
+    host = _arrays.describe(constant)
+    return _core.input(host.shape, host.dtype, host.data() if _core.has_values() else None)
 
 
 def shared_identity_matrix(n, dtype="uint8", dst=None):

@@ -4,6 +4,12 @@ from nki._errors import describe, error
 from nki.language._tiles import is_tile
 
 
+def _values(tensor):
+    from nki import _arrays
+    values = _arrays.to_numpy(_core.fetch(tensor)[0])
+    return "(no values in this run)" if values is None else values
+
+
 def device_print(print_prefix, tensor):
     """Prints `print_prefix` and the values of a tensor to standard output."""
     if not isinstance(print_prefix, str):
@@ -11,4 +17,4 @@ def device_print(print_prefix, tensor):
                     "a string")
     if not is_tile(tensor):
         raise error("argument", f"device_print: given {describe(tensor)}; expected a tensor")
-    print(f"{print_prefix} {tuple(tensor.shape)} {tensor.dtype}\n{_core.to_numpy(tensor)}")
+    print(f"{print_prefix} {tuple(tensor.shape)} {tensor.dtype}\n{_values(tensor)}")

@@ -1,4 +1,4 @@
-#include "nki/host_array.h"
+#include "nki/host_array_type.h"
 
 #include "nki/dtype_type.h"
 #include "nki/errors.h"

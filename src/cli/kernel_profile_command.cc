@@ -1,0 +1,123 @@
+// windtunnel kernel profile: how long a kernel takes on the chip, why, and what to change.
+#include "base/files.h"
+#include "chip/policy.h"
+#include "chip/profile/profile_text.h"
+#include "chip/profile/profiler.h"
+#include "chip/profile/trace.h"
+#include "cli/kernel_command.h"
+
+namespace wt::cli {
+namespace {
+
+struct ProfileArguments {
+  KernelOptions kernel;
+  std::string policy = "nki-0.6";
+  std::string json;
+  std::string trace;
+  bool values = false;
+  bool no_band = false;
+};
+
+// Trace files of a pair: NAME.0.pftrace and NAME.1.pftrace.
+std::string TracePath(const std::string& path, size_t core, size_t cores) {
+  if (cores == 1) return path;
+  const size_t dot = path.rfind('.');
+  const std::string stem = path.substr(0, dot),
+                    ending = dot == std::string::npos ? "" : path.substr(dot);
+  return fmt::format("{}.{}{}", stem, core, ending);
+}
+
+class Traces {
+ public:
+  Traces(const chip::Machine& machine, const std::vector<const chip::Program*>& programs) {
+    for (const chip::Program* program : programs) cores_.emplace_back(machine, *program);
+  }
+
+  void Add(size_t core, uint64_t number, const chip::Scheduled& scheduled) {
+    cores_[core].recorder.Add(number, scheduled);
+    cores_[core].sbuf.Add(cores_[core].program.instrs[number], scheduled);
+    cores_[core].psum.Add(cores_[core].program.instrs[number], scheduled);
+  }
+
+  Status Write(const std::string& path, const std::string& title) const {
+    for (size_t core = 0; core < cores_.size(); ++core) {
+      WT_RETURN_IF_ERROR(cores_[core].recorder.Write(
+          TracePath(path, core, cores_.size()), fmt::format("{}, core {}", title, core),
+          cores_[core].sbuf.Finish(), cores_[core].psum.Finish()));
+    }
+    return {};
+  }
+
+ private:
+  struct Core {
+    Core(const chip::Machine& machine, const chip::Program& p)
+        : program(p),
+          recorder(p),
+          sbuf(p, chip::Memory::kSbuf, machine.partitions),
+          psum(p, chip::Memory::kPsum, machine.partitions) {}
+    const chip::Program& program;
+    chip::TraceRecorder recorder;
+    chip::MemoryCollector sbuf, psum;
+  };
+  std::vector<Core> cores_;
+};
+
+void Profile(const ProfileArguments& arguments) {
+  Recorders recorders;
+  nki::KernelRun run = KernelRunOf(arguments.kernel, arguments.values);
+  run.attach = [&](chip::Core& core) { recorders.Attach(core); };
+  const nki::KernelResult result = ValueOrExit(nki::RunKernel(run));
+  const chip::Policy policy = ValueOrExit(chip::LoadPolicy(arguments.policy));
+  const std::vector<const chip::Program*> programs = recorders.programs();
+  chip::ProfileOptions options;
+  options.kernel = arguments.kernel.kernel;
+  options.band = !arguments.no_band;
+  std::unique_ptr<Traces> traces;
+  if (!arguments.trace.empty()) {
+    traces = std::make_unique<Traces>(*result.machine, programs);
+    options.sink = [&](size_t core, uint64_t number, const chip::Scheduled& at) {
+      traces->Add(core, number, at);
+    };
+  }
+  const std::vector<chip::Profile> profiles =
+      ValueOrExit(chip::MakeProfiles(*result.machine, policy, programs, options));
+  if (traces) {
+    ExitOn(traces->Write(arguments.trace,
+                         fmt::format("{} on {}", arguments.kernel.kernel, result.machine->name)));
+  }
+  if (!arguments.json.empty()) {
+    Json json = profiles.size() == 1 ? Json(chip::ProfileJson(profiles[0])) : Json::array();
+    for (size_t core = 0; profiles.size() > 1 && core < profiles.size(); ++core) {
+      json.push_back(chip::ProfileJson(profiles[core]));
+    }
+    if (arguments.json == "-") return PrintJson(json);
+    ExitOn(WriteFileAtomic(arguments.json, json.dump(2) + "\n"));
+  }
+  for (const chip::Profile& profile : profiles) {
+    std::printf("%s", chip::ProfileText(profile).c_str());
+  }
+  if (!arguments.trace.empty()) {
+    std::printf("\nTrace in %s: open it at ui.perfetto.dev\n", arguments.trace.c_str());
+  }
+}
+
+}  // namespace
+
+void AddKernelProfile(CLI::App* kernel) {
+  auto arguments = std::make_shared<ProfileArguments>();
+  CLI::App* profile =
+      kernel->add_subcommand("profile", "time a kernel and say where the time goes");
+  AddKernelOptions(profile, &arguments->kernel);
+  profile->add_option("--policy", arguments->policy,
+                      fmt::format("tool chain: {}", fmt::join(chip::PolicyNames(), ", ")));
+  profile->add_flag("--values", arguments->values,
+                    "simulate values too; needed where they decide what runs (run-time loops)");
+  profile->add_flag("--no-band", arguments->no_band,
+                    "one schedule only, not those of other tool chains");
+  profile->add_option("--json", arguments->json,
+                      "write the profile there as JSON; - for the screen");
+  profile->add_option("--trace", arguments->trace, "write a Perfetto trace there");
+  profile->callback([arguments] { Profile(*arguments); });
+}
+
+}  // namespace wt::cli
