@@ -14,6 +14,11 @@ namespace wt::chip {
 void ActivationRow(Activation function, const float* in, float scale, float bias, float alpha,
                    float* out, int64_t n);
 
+// The first i with in[i] * scale + bias (or its magnitude) outside [low, high]; n when there is
+// none. NaN counts as inside.
+int64_t FirstOutside(const float* in, float scale, float bias, float low, float high,
+                     bool magnitude, int64_t n);
+
 // The plain twin: the function in double, by libm.
 double ActivationExact(Activation function, double x, double alpha = 0);
 

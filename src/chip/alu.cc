@@ -64,8 +64,8 @@ bool IsBinaryArithmetic(AluOp op) {
 
 namespace {
 
-WT_INLINE float Max(float a, float b) { return a > b || a != a ? a : b; }  // NaN wins
-WT_INLINE float Min(float a, float b) { return a < b || a != a ? a : b; }
+WT_INLINE float Max(float a, float b) { return (a > b) | (a != a) ? a : b; }  // NaN wins
+WT_INLINE float Min(float a, float b) { return (a < b) | (a != a) ? a : b; }
 
 // The sign of the divisor, as Python's %.
 WT_INLINE float Mod(float a, float b) {
@@ -106,7 +106,7 @@ WT_INLINE void WithOp(AluOp op, const Fn& fn) {
     WT_OP(kLogicalNot, a == 0 ? 1.0f : 0.0f)
     WT_OP(kAbs, std::fabs(a))
     WT_OP(kSquare, a * a)
-    WT_OP(kRelu, a > 0 || a != a ? a : 0.0f)
+    WT_OP(kRelu, (a > 0) | (a != a) ? a : 0.0f)
     WT_OP(kRsqrt, 1.0f / std::sqrt(a))
     WT_OP(kSqrt, std::sqrt(a))
     WT_OP(kReciprocal, 1.0f / a)

@@ -1,25 +1,17 @@
 #include "chip/bytes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
+
+#include "chip/codec.h"
 
 namespace wt::chip {
 namespace {
 
-template <class T>
-void GatherRun(const std::byte* from, int64_t step, int64_t n, std::byte* to) {
-  for (int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * int64_t(sizeof(T)), from + i * step * int64_t(sizeof(T)), sizeof(T));
-}
-
-template <class T>
-void ScatterRun(std::byte* to, int64_t step, int64_t n, const std::byte* from) {
-  for (int64_t i = 0; i < n; ++i)
-    std::memcpy(to + i * step * int64_t(sizeof(T)), from + i * int64_t(sizeof(T)), sizeof(T));
-}
-
+// Calls fn with an integer of `bytes` bytes.
 template <class Fn>
-void WithWidth(int64_t bytes, const Fn& fn) {
+WT_INLINE void WithWidth(int64_t bytes, const Fn& fn) {
   switch (bytes) {
     case 1:
       return fn(uint8_t());
@@ -32,42 +24,58 @@ void WithWidth(int64_t bytes, const Fn& fn) {
   }
 }
 
+// to[i * to_step] = from[i * from_step], in elements of `bytes`; one of the steps is 1.
+WT_CLONES void MoveRun(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
+                       int64_t n, int64_t bytes) {
+  WithWidth(
+      bytes, [=](auto width) __attribute__((always_inline)) {
+        using T __attribute__((may_alias)) = decltype(width);
+        const auto* source = reinterpret_cast<const T*>(from);
+        auto* target = reinterpret_cast<T*>(to);
+        if (to_step == 1) {
+          WithStep(
+              from_step, [=](auto step) __attribute__((always_inline)) {
+#pragma GCC ivdep
+                for (int64_t i = 0; i < n; ++i) target[i] = source[i * step];
+              });
+        } else {
+          for (int64_t i = 0; i < n; ++i) target[i * to_step] = source[i];
+        }
+      });
+}
+
 void GatherRow(const Walk& walk, std::byte* row, std::byte* to) {
   const int64_t bytes = DTypeBytes(walk.pattern.dtype);
-  WithWidth(bytes, [&](auto width) {
-    ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
-      if (step == 1) {
-        std::memcpy(to, start, static_cast<size_t>(n * bytes));
-      } else {
-        GatherRun<decltype(width)>(start, step, n, to);
-      }
-      to += n * bytes;
-    });
+  ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
+    if (step == 1) {
+      std::memcpy(to, start, static_cast<size_t>(n * bytes));
+    } else {
+      MoveRun(start, step, to, 1, n, bytes);
+    }
+    to += n * bytes;
   });
 }
 
 void ScatterRow(const Walk& walk, std::byte* row, const std::byte* from) {
   const int64_t bytes = DTypeBytes(walk.pattern.dtype);
-  WithWidth(bytes, [&](auto width) {
-    ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
-      if (step == 1) {
-        std::memcpy(start, from, static_cast<size_t>(n * bytes));
-      } else {
-        ScatterRun<decltype(width)>(start, step, n, from);
-      }
-      from += n * bytes;
-    });
+  ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
+    if (step == 1) {
+      std::memcpy(start, from, static_cast<size_t>(n * bytes));
+    } else {
+      MoveRun(from, 1, start, step, n, bytes);
+    }
+    from += n * bytes;
   });
 }
 
-void CopyRow(const Walk& to, std::byte* to_row, const Walk& from, std::byte* from_row,
+void CopyRow(const Walk& to, std::byte* to_row, const Walk& from, std::byte* from_row, bool apart,
              std::vector<std::byte>& scratch) {
   const int64_t bytes = from.row_elements() * DTypeBytes(from.pattern.dtype);
   if (from.dense_rows() && to.dense_rows()) {
     std::memmove(to_row, from_row, static_cast<size_t>(bytes));
-  } else if (from.dense_rows() && from.pattern.tensor->data != to.pattern.tensor->data) {
+  } else if (apart && from.dense_rows()) {
     ScatterRow(to, to_row, from_row);
-  } else if (to.dense_rows() && from.pattern.tensor->data != to.pattern.tensor->data) {
+  } else if (apart && to.dense_rows()) {
     GatherRow(from, from_row, to_row);
   } else {
     scratch.resize(static_cast<size_t>(bytes));
@@ -114,8 +122,32 @@ void CopyRows(const Walk& to, const Walk& from, Overlap overlap) {
   for (int64_t p = 0; p < to.rows(); ++p) {
     std::byte* to_row = to.Row(p);
     std::byte* from_row = from.Row(p);
-    if (to_row && from_row) CopyRow(to, to_row, from, from_row, scratch);
+    if (to_row && from_row) CopyRow(to, to_row, from, from_row, overlap == Overlap::kNone, scratch);
   }
+}
+
+namespace {
+
+constexpr int64_t kBlock = 16;  // elements: a block's rows and columns each lie in few cache lines
+
+template <class T>
+void TransposeTyped(const T* from, int64_t rows, int64_t columns, T* to) {
+  for (int64_t i0 = 0; i0 < rows; i0 += kBlock) {
+    const int64_t i1 = std::min(i0 + kBlock, rows);
+    for (int64_t j = 0; j < columns; ++j) {
+      for (int64_t i = i0; i < i1; ++i) to[j * rows + i] = from[i * columns + j];
+    }
+  }
+}
+
+}  // namespace
+
+void TransposeElements(const std::byte* from, int64_t rows, int64_t columns, int64_t bytes,
+                       std::byte* to) {
+  WithWidth(bytes, [=](auto width) {
+    using T __attribute__((may_alias)) = decltype(width);
+    TransposeTyped(reinterpret_cast<const T*>(from), rows, columns, reinterpret_cast<T*>(to));
+  });
 }
 
 }  // namespace wt::chip

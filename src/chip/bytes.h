@@ -15,4 +15,8 @@ void ScatterBytes(const Walk& walk, const std::byte* bytes);
 // The same row_elements() in every row.
 void FillRows(const Walk& walk, const std::byte* row);
 
+// to[j, i] = from[i, j], packed elements of 1, 2, 4 or 8 bytes.
+void TransposeElements(const std::byte* from, int64_t rows, int64_t columns, int64_t bytes,
+                       std::byte* to);
+
 }  // namespace wt::chip

@@ -57,8 +57,8 @@ struct TimedInstr {
   // instructions uses [0] (DMA: what its queue needs to issue it).
   std::array<float, 3> interval_ns{}, latency_ns{};
   std::array<float, 3> fixed_ns{};  // part of the interval that does not grow with the elements
-  float weight_load_ns = 0;  // tensor engine
-  float array_activity = 0;  // likewise: share of the array that works
+  float weight_load_ns = 0;         // tensor engine
+  float array_activity = 0;         // likewise: share of the array that works
   float flops = 0;
 };
 inline constexpr uint8_t kAccumulates = 1;  // adds to PSUM what is there
@@ -68,7 +68,8 @@ inline constexpr uint8_t kMeets = 8;        // waits for the other core's instru
 inline constexpr uint8_t kSharesPort = 16;  // fast mode of the Vector engine: GpSimd has to wait
 inline constexpr uint8_t kFills = 32;       // memset: the policy may have an engine for these
 inline constexpr uint8_t kCopies = 64;      // tensor_copy: likewise
-inline constexpr uint8_t kDrains = 128;     // a transfer before which the DMA engines run dry (lowering.h)
+inline constexpr uint8_t kDrains =
+    128;  // a transfer before which the DMA engines run dry (lowering.h)
 
 inline constexpr uint64_t kNoInstr = ~uint64_t{0};
 

@@ -71,8 +71,11 @@ uint32_t Recorder::DeclOf(const Tensor& tensor) {
     decl.start_partition = static_cast<int16_t>(tensor.address->partition);
     decl.address_byte = tensor.address->byte;
   }
-  const std::vector<int64_t> key = {static_cast<int64_t>(decl.memory), decl.partitions,
-                                    decl.partition_bytes, decl.source, decl.start_partition,
+  const std::vector<int64_t> key = {static_cast<int64_t>(decl.memory),
+                                    decl.partitions,
+                                    decl.partition_bytes,
+                                    decl.source,
+                                    decl.start_partition,
                                     decl.address_byte};
   const auto [found, added] = decls_.emplace(key, static_cast<uint32_t>(program_.decls.size()));
   if (added) program_.decls.push_back(std::move(decl));
@@ -104,8 +107,8 @@ void Recorder::OnDependency(uint64_t consumer, uint64_t producer) {
   if (consumer <= program_.first) return;  // gone with an earlier segment
   const DeclaredEdge edge{consumer - 1, producer - 1};
   const auto later = [](const DeclaredEdge& a, const DeclaredEdge& b) { return a.to < b.to; };
-  program_.edges.insert(
-      std::upper_bound(program_.edges.begin(), program_.edges.end(), edge, later), edge);
+  program_.edges.insert(std::upper_bound(program_.edges.begin(), program_.edges.end(), edge, later),
+                        edge);
 }
 
 void Recorder::OnInstr(const Machine& machine, const Instr& instr) {
@@ -204,13 +207,14 @@ void Recorder::AddAccesses(const Instr& instr, TimedInstr& timed) {
     access.row_begin = 0;
     access.row_end = 1;
   }
-  timed.num_accesses = static_cast<uint8_t>(std::min<size_t>(program_.accesses.size() - first, 255));
+  timed.num_accesses =
+      static_cast<uint8_t>(std::min<size_t>(program_.accesses.size() - first, 255));
 }
 
 void Recorder::FollowAccumulation(const Instr& instr, TimedInstr& timed) {
   using namespace isa::nc_matmul;
-  program_.accesses[timed.first_access + static_cast<size_t>(instr.args[kStationary].i)].stationary =
-      true;
+  program_.accesses[timed.first_access + static_cast<size_t>(instr.args[kStationary].i)]
+      .stationary = true;
   Access& dst = program_.accesses[timed.first_access + static_cast<size_t>(instr.args[kDst].i)];
   auto& written = LiveOf(*instr.operand(kDst).tensor).written;
   const auto same = [&](const Written& box) {

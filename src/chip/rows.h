@@ -2,6 +2,7 @@
 // of fp32, straight from the tensor where that is possible.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Walk {
   int64_t row_elements() const { return pattern.free_elements(); }
   // First element of row p; null for a row that is skipped.
   std::byte* Row(int64_t p) const;
+  // From one row to the next the walk goes on as along its innermost dimension, if it has at most
+  // one: rows can be taken together.
+  bool rows_continue() const;
   // Elements of a row follow one another.
   bool dense_rows() const {
     return pattern.num_dims == 1 || (pattern.num_dims == 2 && pattern.dims[1].step == 1);
@@ -55,9 +59,14 @@ void ForRuns(const AccessPattern& pattern, std::byte* row, const Fn& fn, int dim
   for (int64_t i = 0; i < d.size; ++i) ForRuns(pattern, row + i * stride, fn, dim + 1);
 }
 
-// A row gathered from, or scattered to, a walk.
-void LoadRow(const Walk& walk, int64_t p, float* to);
-void StoreRow(const Walk& walk, int64_t p, const float* from);
+// Rows [p, p + count) gathered from, or scattered to, a walk; dense, [count, row_elements]. Rows
+// that the walk skips leave their place in `to` alone.
+void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to);
+void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from);
+inline void LoadRow(const Walk& walk, int64_t p, float* to) { LoadRows(walk, p, 1, to); }
+inline void StoreRow(const Walk& walk, int64_t p, const float* from) {
+  StoreRows(walk, p, 1, from);
+}
 
 // How an operand that is read meets what the instruction writes.
 enum class Overlap : uint8_t {
@@ -67,15 +76,24 @@ enum class Overlap : uint8_t {
   kOther,  // elements of other rows
 };
 
+// Rows are handed out in blocks, dense [count, row_elements], so that what a call costs is spread
+// over many short rows. Requires count <= BlockRows(row_elements).
+inline int64_t BlockRows(int64_t row_elements) {
+  constexpr int64_t kBlockElements = 1024;  // three operands of 4 KiB stay in the first cache
+  return row_elements <= 0 ? 1 : std::max<int64_t>(1, kBlockElements / row_elements);
+}
+
 class FloatReader {
  public:
   FloatReader(const Walk& walk, Overlap overlap, Arena& arena);
-  // [row_elements], valid until the next call.
-  const float* Row(int64_t p);
+  // Valid until the next call.
+  const float* Rows(int64_t p, int64_t count);
+  const float* Row(int64_t p) { return Rows(p, 1); }
 
  private:
   const Walk& walk_;
-  bool direct_ = false;
+  bool direct_ = false;      // fp32 that lies in order
+  bool adjacent_ = false;    // … from one row to the next too
   float* staged_ = nullptr;  // all rows, read beforehand
   float* scratch_ = nullptr;
 };
@@ -83,14 +101,24 @@ class FloatReader {
 class FloatWriter {
  public:
   FloatWriter(const Walk& walk, Arena& arena);
-  // Where to put row p; Done(p) must follow.
-  float* Row(int64_t p);
-  void Done(int64_t p);
+  // Where to put rows [p, p + count); Done with the same numbers must follow.
+  float* Rows(int64_t p, int64_t count);
+  float* Row(int64_t p) { return Rows(p, 1); }
+  void Done(int64_t p, int64_t count = 1);
 
  private:
+  bool InPlace(int64_t count) const { return direct_ && (count == 1 || adjacent_); }
+
   const Walk& walk_;
-  bool direct_ = false;
+  bool direct_ = false, adjacent_ = false;
   float* scratch_ = nullptr;
 };
+
+// Calls fn(p, count) for consecutive blocks of rows.
+template <class Fn>
+void ForBlocks(const Walk& walk, const Fn& fn) {
+  const int64_t most = BlockRows(walk.row_elements());
+  for (int64_t p = 0; p < walk.rows(); p += most) fn(p, std::min(most, walk.rows() - p));
+}
 
 }  // namespace wt::chip

@@ -138,7 +138,8 @@ PyObject* InputTo(Session& session, PyObject* arguments, PyObject* keywords) {
                             taken.size(), bytes);
   }
   std::vector<float> wide;
-  if (taken.data() && spec.dtype != dtype) wide = Widen(dtype, taken.data(), bytes / DTypeBytes(dtype));
+  if (taken.data() && spec.dtype != dtype)
+    wide = Widen(dtype, taken.data(), bytes / DTypeBytes(dtype));
   auto storage = session.Declare(spec, dtype, wide.empty() ? taken.data() : wide.data());
   return storage.ok() ? NewTensor(*storage, sizes) : Raise(storage.status());
 }

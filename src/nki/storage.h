@@ -17,7 +17,7 @@ struct Storage {
   bool written = false;         // some instruction named it as a destination
   bool frozen = false;          // the induction register of a loop
   bool alias = false;           // of a tensor that another core of the pair owns
-  bool wide = false;                 // NKI_PRECISE_FP=0: floats below 32 bits lie as float32
+  bool wide = false;            // NKI_PRECISE_FP=0: floats below 32 bits lie as float32
   DType dtype = DType::kF32;    // as declared
   int64_t partitions = 1;       // on-chip
   int64_t partition_bytes = 0;  // HBM: all bytes

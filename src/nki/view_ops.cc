@@ -57,12 +57,14 @@ Status TooManyDims(const View& view, const char* method, int64_t rank) {
 // Under NKI_PRECISE_FP=0 there are no bits to reinterpret.
 Status RefuseWide(const View& view, const char* method, DType dtype) {
   const bool wide = view.storage->wide;
-  const bool changed = StoredType(wide, dtype) != dtype || StoredType(wide, view.dtype) != view.dtype;
+  const bool changed =
+      StoredType(wide, dtype) != dtype || StoredType(wide, view.dtype) != view.dtype;
   if (!changed || dtype == view.dtype) return {};
-  return KernelError(ErrorClass::kUnsupported,
-                     "{}: {} as {}; with NKI_PRECISE_FP=0 both are float32 and have no bits of their "
-                     "own: simulate with precise floats",
-                     method, Describe(view), DTypeLongName(dtype));
+  return KernelError(
+      ErrorClass::kUnsupported,
+      "{}: {} as {}; with NKI_PRECISE_FP=0 both are float32 and have no bits of their "
+      "own: simulate with precise floats",
+      method, Describe(view), DTypeLongName(dtype));
 }
 
 void RemoveDim(View* view, int dim) {

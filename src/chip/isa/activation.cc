@@ -1,5 +1,6 @@
 // activation, activation_reduce, activate2: the Scalar engine; exponential: its like on Vector.
 #include <algorithm>
+#include <cmath>
 
 #include "chip/activation.h"
 #include "chip/alu.h"
@@ -83,21 +84,6 @@ Status CheckActivationWith(const Machine& machine, const Instr& instr, const Par
   return {};
 }
 
-// The first argument outside the function's documented range, by partition.
-Status CheckRange(ExecuteContext& context, const Instr& instr, Activation function,
-                  const float* row, int64_t n, int64_t p) {
-  const ActivationRule& rule = context.machine().activation(function);
-  for (int64_t i = 0; i < n; ++i) {
-    if (rule.Valid(row[i]) || row[i] != row[i]) continue;
-    return KernelError(ErrorClass::kUndefined,
-                       "{}: {} of {} (partition {}, element {}) is not defined; the scalar engine "
-                       "takes {}[{}, {}]",
-                       instr.def->name, ActivationName(function), row[i], p, i,
-                       rule.symmetric ? "magnitudes in " : "", rule.low, rule.high);
-  }
-  return {};
-}
-
 // Sine goes on as a cubic outside its range: wrong, and defined.
 bool HasRange(const ExecuteContext& context, Activation function) {
   const ActivationRule& rule = context.machine().activation(function);
@@ -105,16 +91,28 @@ bool HasRange(const ExecuteContext& context, Activation function) {
          (std::isfinite(rule.low) || std::isfinite(rule.high));
 }
 
+Status OutsideRange(const Instr& instr, Activation function, const ActivationRule& rule,
+                    float argument, int64_t partition, int64_t element) {
+  return KernelError(ErrorClass::kUndefined,
+                     "{}: {} of {} (partition {}, element {}) is not defined; the scalar engine "
+                     "takes {}{:g} to {:g}",
+                     instr.def->name, ActivationName(function), argument, partition, element,
+                     rule.symmetric ? "magnitudes of " : "", rule.low, rule.high);
+}
+
 Status CheckRanges(ExecuteContext& context, const Instr& instr, const Parts& parts,
                    const float* scale, const float* bias) {
   const auto function = instr.name_of<Activation>(parts.op);
   if (!HasRange(context, function)) return {};
+  const ActivationRule& rule = context.machine().activation(function);
   const Walk& from = context.walk(parts.data);
+  const int64_t n = from.row_elements();
   FloatReader in = context.Floats(parts.data);
-  float* row = context.state().scratch.Floats(from.row_elements());
   for (int64_t p = 0; p < from.rows(); ++p) {
-    ActivationRow(Activation::kCopy, in.Row(p), scale[p], bias[p], 0, row, from.row_elements());
-    WT_RETURN_IF_ERROR(CheckRange(context, instr, function, row, from.row_elements(), p));
+    const float* row = in.Row(p);
+    const int64_t i = FirstOutside(row, scale[p], bias[p], static_cast<float>(rule.low),
+                                   static_cast<float>(rule.high), rule.symmetric, n);
+    if (i < n) return OutsideRange(instr, function, rule, row[i] * scale[p] + bias[p], p, i);
   }
   return {};
 }
@@ -138,13 +136,18 @@ Status ExecuteActivationWith(ExecuteContext& context, const Instr& instr, const 
   FloatReader in = context.Floats(parts.data);
   FloatWriter out = context.FloatsOut(parts.dst);
   float* sums = context.state().scalar_accumulator.data();
-  for (int64_t p = 0; p < rows; ++p) {
-    float* row = out.Row(p);
-    ActivationRow(function, in.Row(p), scale[p], bias[p], 0, row, n);
-    if (cmd == ReduceCmd::kReset || cmd == ReduceCmd::kResetReduce) sums[p] = 0;
-    if (Reduces(cmd)) sums[p] += ReduceRow(AluOp::kAdd, row, n);
-    out.Done(p);
-  }
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    const float* data = in.Rows(p, count);
+    float* results = out.Rows(p, count);
+    for (int64_t i = 0; i < count; ++i) {
+      float* row = results + i * n;
+      float& sum = sums[p + i];
+      ActivationRow(function, data + i * n, scale[p + i], bias[p + i], 0, row, n);
+      if (cmd == ReduceCmd::kReset || cmd == ReduceCmd::kResetReduce) sum = 0;
+      if (Reduces(cmd)) sum += ReduceRow(AluOp::kAdd, row, n);
+    }
+    out.Done(p, count);
+  });
   if (instr.has(parts.reduce_res)) context.WriteColumn(parts.reduce_res, sums);
   return {};
 }

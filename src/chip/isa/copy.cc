@@ -46,11 +46,10 @@ Status ExecuteTensorCopy(ExecuteContext& context, const Instr&) {
   }
   FloatReader in = context.Floats(tc::kSrc);
   FloatWriter out = context.FloatsOut(tc::kDst);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    const float* row = in.Row(p);
-    std::copy_n(row, to.row_elements(), out.Row(p));
-    out.Done(p);
-  }
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    std::copy_n(in.Rows(p, count), count * to.row_elements(), out.Rows(p, count));
+    out.Done(p, count);
+  });
   return {};
 }
 

@@ -99,10 +99,10 @@ Status ExecuteTensorTensor(ExecuteContext& context, const Instr& instr) {
   FloatReader a = context.Floats(tt::kData1), b = context.Floats(tt::kData2);
   FloatWriter out = context.FloatsOut(tt::kDst);
   const Walk& to = context.walk(tt::kDst);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    AluRows(op, a.Row(p), b.Row(p), out.Row(p), to.row_elements());
-    out.Done(p);
-  }
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    AluRows(op, a.Rows(p, count), b.Rows(p, count), out.Rows(p, count), count * to.row_elements());
+    out.Done(p, count);
+  });
   return {};
 }
 
@@ -219,16 +219,19 @@ Status ExecuteTensorScalar(ExecuteContext& context, const Instr& instr) {
   const float* scalars1 = context.Scalars(ts::kOperand1, to.rows());
   FloatReader in = context.Floats(ts::kData);
   FloatWriter out = context.FloatsOut(ts::kDst);
+  const int64_t n = to.row_elements();
+  const auto op1 = instr.name_of<AluOp>(ts::kOp1);
   const bool two = instr.has(ts::kOp1);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    const int64_t n = to.row_elements();
-    float* row = out.Row(p);
-    AluScalar(op0, in.Row(p), scalars0[p], instr.flag(ts::kReverse0), row, n);
-    if (two)
-      AluScalar(instr.name_of<AluOp>(ts::kOp1), row, scalars1[p], instr.flag(ts::kReverse1), row,
-                n);
-    out.Done(p);
-  }
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    const float* data = in.Rows(p, count);
+    float* rows = out.Rows(p, count);
+    for (int64_t i = 0; i < count; ++i) {
+      float* row = rows + i * n;
+      AluScalar(op0, data + i * n, scalars0[p + i], instr.flag(ts::kReverse0), row, n);
+      if (two) AluScalar(op1, row, scalars1[p + i], instr.flag(ts::kReverse1), row, n);
+    }
+    out.Done(p, count);
+  });
   return {};
 }
 
@@ -268,18 +271,18 @@ Status ExecuteScalarTensorTensor(ExecuteContext& context, const Instr& instr) {
   const float* scalars = context.Scalars(stt::kOperand0, to.rows());
   FloatReader a = context.Floats(stt::kData), b = context.Floats(stt::kOperand1);
   FloatWriter out = context.FloatsOut(stt::kDst);
-  float* first = context.state().scratch.Floats(n);
+  float* first = context.state().scratch.Floats(n * std::min(BlockRows(n), to.rows()));
   const auto op0 = instr.name_of<AluOp>(stt::kOp0), op1 = instr.name_of<AluOp>(stt::kOp1);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    AluScalar(op0, a.Row(p), scalars[p], instr.flag(stt::kReverse0), first, n);
-    const float* second = b.Row(p);
-    if (instr.flag(stt::kReverse1)) {
-      AluRows(op1, second, first, out.Row(p), n);
-    } else {
-      AluRows(op1, first, second, out.Row(p), n);
-    }
-    out.Done(p);
-  }
+  const bool reverse1 = instr.flag(stt::kReverse1);
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    const float* data = a.Rows(p, count);
+    for (int64_t i = 0; i < count; ++i)
+      AluScalar(op0, data + i * n, scalars[p + i], instr.flag(stt::kReverse0), first + i * n, n);
+    const float* second = b.Rows(p, count);
+    AluRows(op1, reverse1 ? second : first, reverse1 ? first : second, out.Rows(p, count),
+            count * n);
+    out.Done(p, count);
+  });
   return {};
 }
 
@@ -301,10 +304,11 @@ Status ExecuteReciprocal(ExecuteContext& context, const Instr&) {
   const Walk& to = context.walk(rc::kDst);
   FloatReader in = context.Floats(rc::kData);
   FloatWriter out = context.FloatsOut(rc::kDst);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    AluScalar(AluOp::kReciprocal, in.Row(p), 0, false, out.Row(p), to.row_elements());
-    out.Done(p);
-  }
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    AluScalar(AluOp::kReciprocal, in.Rows(p, count), 0, false, out.Rows(p, count),
+              count * to.row_elements());
+    out.Done(p, count);
+  });
   return {};
 }
 

@@ -1,7 +1,8 @@
 // nc_matmul: dst[M, N] (+)= stationary[K, M]^T moving[K, N] on the Tensor engine, and its transpose
-// mode. The products are tensor/'s; here are the rules, the element types and PSUM accumulation.
+// mode. array_product.h multiplies; here are the rules, the element types and PSUM accumulation.
 #include <algorithm>
 
+#include "chip/array_product.h"
 #include "chip/bytes.h"
 #include "chip/convert.h"
 #include "chip/cost_rules.h"
@@ -10,7 +11,6 @@
 #include "chip/isa/operand_checks.h"
 #include "chip/isa/psum.h"
 #include "chip/isa/rows.h"
-#include "tensor/matmul.h"
 
 namespace wt::chip::isa {
 namespace nc_matmul {
@@ -207,39 +207,31 @@ Status CheckMatmul(const Machine& machine, const Instr& instr) {
 
 // values
 
-// What the host's product takes: bf16 when that is exact for both, else fp32.
-DType ProductType(DType a, DType b) {
-  const auto narrow = [](DType dtype) { return dtype == DType::kBF16 || IsF8(dtype); };
-  return narrow(a) && narrow(b) ? DType::kBF16 : DType::kF32;
-}
+bool IsNarrow(DType dtype) { return dtype == DType::kBF16 || IsF8(dtype); }
 
 // An operand as [rows, columns] for the product; double_row has two rows in each partition.
-tensor::ConstMatrix OperandMatrix(ExecuteContext& context, int param, DType type, int64_t fold) {
+tensor::ConstMatrix OperandMatrix(ExecuteContext& context, int param, int64_t fold) {
   const Walk& walk = context.walk(param);
-  const Tensor& tensor = *walk.pattern.tensor;
+  const DType dtype = walk.pattern.dtype;
   const int64_t columns = walk.row_elements() / fold, rows = walk.rows() * fold;
-  const bool in_place = walk.pattern.dtype == type && walk.dense_rows() && fold == 1 &&
-                        walk.pattern.dims[0].step == 1;
-  if (in_place) return {walk.Row(0), type, rows, columns, tensor.data_stride / DTypeBytes(type), 1};
+  const bool in_place = (dtype == DType::kF32 || dtype == DType::kBF16) && walk.dense_rows() &&
+                        fold == 1 && walk.pattern.dims[0].step == 1;
+  if (in_place)
+    return {
+        walk.Row(0), dtype, rows, columns, walk.pattern.tensor->data_stride / DTypeBytes(dtype), 1};
   float* values = context.state().scratch.Floats(rows * columns);
-  for (int64_t p = 0; p < walk.rows(); ++p) {
-    float* row = values + p * walk.row_elements();
-    LoadRow(walk, p, row);
-    if (walk.pattern.dtype == DType::kTF32)
-      std::transform(row, row + walk.row_elements(), row, RoundToTF32);
-  }
-  if (type == DType::kF32) return {values, type, rows, columns, columns, 1};
-  float* narrow = context.state().scratch.Floats((rows * columns + 1) / 2);
-  StoreFloats(type, reinterpret_cast<std::byte*>(narrow), 1, rows * columns, values);
-  return {narrow, type, rows, columns, columns, 1};
+  LoadRows(walk, 0, walk.rows(), values);
+  if (dtype == DType::kTF32) std::transform(values, values + rows * columns, values, RoundToTF32);
+  return {values, DType::kF32, rows, columns, columns, 1};
 }
 
 Status Multiply(ExecuteContext& context, const Instr& instr) {
   WT_ASSIGN_OR_RETURN(const bool accumulate, PsumAccumulates(context, kDst, kAccumulate));
-  const DType type = ProductType(instr.operand(kStationary).dtype, instr.operand(kMoving).dtype);
+  const bool narrow =
+      IsNarrow(instr.operand(kStationary).dtype) && IsNarrow(instr.operand(kMoving).dtype);
   const int64_t fold = IsDoubleRow(instr) ? 2 : 1;
-  const tensor::ConstMatrix a = OperandMatrix(context, kStationary, type, fold);
-  const tensor::ConstMatrix b = OperandMatrix(context, kMoving, type, fold);
+  const tensor::ConstMatrix a = OperandMatrix(context, kStationary, fold);
+  const tensor::ConstMatrix b = OperandMatrix(context, kMoving, fold);
   const Walk& to = context.walk(kDst);
   const int64_t m = to.rows(), n = to.row_elements();
   MarkWritten(to, Writer::kMatmul);
@@ -247,26 +239,31 @@ Status Multiply(ExecuteContext& context, const Instr& instr) {
       to.pattern.dtype == DType::kF32 && to.dense_rows() && to.pattern.dims[0].step == 1;
   if (in_place) {
     const int64_t stride = to.pattern.tensor->data_stride / 4;
-    tensor::MatMul(a.Transposed(), b, {to.Row(0), DType::kF32, m, n, stride}, accumulate);
+    ArrayProduct(a.Transposed(), b, {to.Row(0), DType::kF32, m, n, stride}, narrow, accumulate);
     return {};
   }
   float* result = context.state().scratch.Floats(m * n);
-  if (accumulate) {
-    for (int64_t p = 0; p < m; ++p) LoadRow(to, p, result + p * n);
-  }
-  tensor::MatMul(a.Transposed(), b, {result, DType::kF32, m, n, n}, accumulate);
-  for (int64_t p = 0; p < m; ++p) StoreRow(to, p, result + p * n);
+  if (accumulate) LoadRows(to, 0, m, result);
+  ArrayProduct(a.Transposed(), b, {result, DType::kF32, m, n, n}, narrow, accumulate);
+  StoreRows(to, 0, m, result);
   return {};
 }
 
+bool IsIdentity(const float* values, int64_t rows, int64_t columns) {
+  bool other = false;
+  for (int64_t k = 0; k < rows; ++k) {
+    for (int64_t j = 0; j < columns; ++j)
+      other |= values[k * columns + j] != (j == k ? 1.0f : 0.0f);
+  }
+  return !other;
+}
+
 // For each column of moving the row whose 1 it selects.
-Result<std::vector<int64_t>> Selected(ExecuteContext& context) {
-  WT_ASSIGN_OR_RETURN(const std::vector<float> moving, context.ReadFloats(kMoving));
-  const int64_t rows = context.walk(kMoving).rows(), columns = context.walk(kMoving).row_elements();
+Result<std::vector<int64_t>> Selected(const float* moving, int64_t rows, int64_t columns) {
   std::vector<int64_t> selected(static_cast<size_t>(columns), -1);
   for (int64_t k = 0; k < rows; ++k) {
     for (int64_t j = 0; j < columns; ++j) {
-      const float value = moving[static_cast<size_t>(k * columns + j)];
+      const float value = moving[k * columns + j];
       int64_t& row = selected[static_cast<size_t>(j)];
       if (value == 0) continue;
       if (value != 1 || row >= 0)
@@ -280,30 +277,48 @@ Result<std::vector<int64_t>> Selected(ExecuteContext& context) {
   return selected;
 }
 
-// dst[m, j] = stationary[selected[j], m], bit by bit; 8 bits widen to 16 with zeros above.
+// Rows of `from` in the order that moving selects them; zeros where it selects none.
+Result<std::vector<std::byte>> SelectedRows(ExecuteContext& context, const Walk& from) {
+  const Walk& moving = context.walk(kMoving);
+  const int64_t rows = moving.rows(), columns = moving.row_elements();
+  float* values = context.state().scratch.Floats(rows * columns);
+  LoadRows(moving, 0, rows, values);
+  const auto row_bytes = static_cast<size_t>(from.row_elements() * DTypeBytes(from.pattern.dtype));
+  std::vector<std::byte> data(static_cast<size_t>(rows) * row_bytes);
+  GatherBytes(from, data.data());
+  if (rows == columns && IsIdentity(values, rows, columns)) return data;
+  WT_ASSIGN_OR_RETURN(const std::vector<int64_t> selected, Selected(values, rows, columns));
+  std::vector<std::byte> out(static_cast<size_t>(columns) * row_bytes);
+  for (size_t j = 0; j < selected.size(); ++j) {
+    if (selected[j] < 0) continue;
+    const std::byte* row = data.data() + static_cast<size_t>(selected[j]) * row_bytes;
+    std::copy_n(row, row_bytes, out.data() + j * row_bytes);
+  }
+  return out;
+}
+
+// dst[m, j] = stationary[selected by column j, m], bit by bit; into a wider type, bits widen with
+// zeros above and numbers keep their value.
 Status Transpose(ExecuteContext& context) {
-  WT_ASSIGN_OR_RETURN(const std::vector<int64_t> selected, Selected(context));
   const Walk& to = context.walk(kDst);
   const Walk& from = context.walk(kStationary);
-  const int64_t m = to.rows();
-  const size_t n = selected.size();
-  if (to.pattern.dtype == DType::kF32 && from.pattern.dtype != DType::kF32) {
-    WT_ASSIGN_OR_RETURN(const std::vector<float> data, context.ReadFloats(kStationary));
-    std::vector<float> out(static_cast<size_t>(m) * n);
-    for (size_t i = 0; i < out.size(); ++i) {
-      const int64_t k = selected[i % n];
-      out[i] = k < 0 ? 0 : data[static_cast<size_t>(k * m) + i / n];
-    }
-    context.WriteFloats(kDst, out);
-    return {};
+  const int64_t n = to.row_elements(), m = to.rows();
+  const DType dtype = from.pattern.dtype;
+  WT_ASSIGN_OR_RETURN(const std::vector<std::byte> rows, SelectedRows(context, from));
+  std::vector<std::byte> out(rows.size());
+  TransposeElements(rows.data(), n, m, DTypeBytes(dtype), out.data());
+  if (DTypeBytes(dtype) == DTypeBytes(to.pattern.dtype)) {
+    ScatterBytes(to, out.data());
+    MarkWritten(to);
+  } else if (to.pattern.dtype == DType::kF32) {
+    std::vector<float> wide(static_cast<size_t>(m * n));
+    LoadFloats(dtype, out.data(), 1, m * n, wide.data());
+    context.WriteFloats(kDst, wide);
+  } else {
+    std::vector<uint32_t> wide(static_cast<size_t>(m * n));
+    LoadBits(dtype, out.data(), 1, m * n, wide.data());
+    context.WriteBits(kDst, wide);
   }
-  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> data, context.ReadBits(kStationary));
-  std::vector<uint32_t> out(static_cast<size_t>(m) * n);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t k = selected[i % n];
-    out[i] = k < 0 ? 0 : data[static_cast<size_t>(k * m) + i / n];
-  }
-  context.WriteBits(kDst, out);
   return {};
 }
 

@@ -111,13 +111,14 @@ Status ExecuteTensorReduce(ExecuteContext& context, const Instr& instr) {
   FloatReader in = context.Floats(tr::kData);
   FloatWriter out = context.FloatsOut(tr::kDst);
   const float sign = instr.flag(tr::kNegate) ? -1.0f : 1.0f;
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    const float* row = in.Row(p);
-    float* results = out.Row(p);
-    for (int64_t i = 0; i < to.row_elements(); ++i)
-      results[i] = sign * ReduceRow(op, row + i * group, group);
-    out.Done(p);
-  }
+  const Walk& from = context.walk(tr::kData);
+  ForBlocks(from, [&](int64_t p, int64_t count) {
+    const float* data = in.Rows(p, count);
+    float* results = out.Rows(p, count);
+    for (int64_t i = 0; i < count * to.row_elements(); ++i)
+      results[i] = sign * ReduceRow(op, data + i * group, group);
+    out.Done(p, count);
+  });
   return {};
 }
 

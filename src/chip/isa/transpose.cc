@@ -15,16 +15,6 @@ namespace wt::chip::isa {
 namespace transposes {
 namespace {
 
-// to[j, i] = from[i, j], elements of `bytes` bytes.
-void TransposeBytes(const std::byte* from, int64_t rows, int64_t columns, int64_t bytes,
-                    std::byte* to) {
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j)
-      std::memcpy(to + (j * rows + i) * bytes, from + (i * columns + j) * bytes,
-                  static_cast<size_t>(bytes));
-  }
-}
-
 // nc_transpose
 
 namespace nt = nc_transpose;
@@ -67,7 +57,7 @@ Status ExecuteNcTranspose(ExecuteContext& context, const Instr&) {
   const int64_t bytes = DTypeBytes(from.pattern.dtype);
   std::vector<std::byte> in(static_cast<size_t>(from.pattern.bytes())), out(in.size());
   GatherBytes(from, in.data());
-  TransposeBytes(in.data(), from.rows(), from.row_elements(), bytes, out.data());
+  TransposeElements(in.data(), from.rows(), from.row_elements(), bytes, out.data());
   ScatterBytes(to, out.data());
   MarkWritten(to);
   return {};
@@ -200,6 +190,20 @@ void MarkTransposed(const Instr& instr, const Walk& from) {
   }
 }
 
+// to[k, middle, i] = from[i, middle, k], without the rows that `walk` skips.
+void ExchangeEnds(const Walk& walk, const std::byte* from, int64_t middle, int64_t last,
+                  std::byte* to) {
+  const int64_t rows = walk.rows(), bytes = DTypeBytes(walk.pattern.dtype);
+  for (int64_t i = 0; i < rows; ++i) {
+    if (!walk.Row(i)) continue;
+    for (int64_t j = 0; j < middle; ++j) {
+      for (int64_t k = 0; k < last; ++k)
+        std::memcpy(to + ((k * middle + j) * rows + i) * bytes,
+                    from + ((i * middle + j) * last + k) * bytes, static_cast<size_t>(bytes));
+    }
+  }
+}
+
 // dst[k, middle, i] = src[i, middle, k]; rows of src that are skipped leave dst's elements alone.
 Status ExecuteDmaTranspose(ExecuteContext& context, const Instr& instr) {
   const Walk& from = context.walk(dt::kSrc);
@@ -211,14 +215,10 @@ Status ExecuteDmaTranspose(ExecuteContext& context, const Instr& instr) {
   std::vector<std::byte> in(static_cast<size_t>(src.bytes())), out(in.size());
   GatherBytes(to, out.data());
   GatherBytes(from, in.data());
-  for (int64_t i = 0; i < rows; ++i) {
-    if (!from.Row(i)) continue;
-    for (int64_t j = 0; j < middle; ++j) {
-      for (int64_t k = 0; k < last; ++k)
-        std::memcpy(&out[static_cast<size_t>(((k * middle + j) * rows + i) * bytes)],
-                    &in[static_cast<size_t>(((i * middle + j) * last + k) * bytes)],
-                    static_cast<size_t>(bytes));
-    }
+  if (middle == 1 && from.row_offsets.empty()) {
+    TransposeElements(in.data(), rows, last, bytes, out.data());
+  } else {
+    ExchangeEnds(from, in.data(), middle, last, out.data());
   }
   ScatterBytes(to, out.data());
   MarkTransposed(instr, from);

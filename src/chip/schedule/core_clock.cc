@@ -49,7 +49,8 @@ bool CoreClock::Fenced() const {
 }
 
 bool CoreClock::has_room() const {
-  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() && !Fenced();
+  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() &&
+         !Fenced();
 }
 
 bool CoreClock::wants_refill() const {
@@ -241,8 +242,8 @@ void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns
     times.waited_for = OriginOf(record.waited_for);
     return;
   }
-  const bool port = record.psum_banks != 0 || (record.flags & kSharesPort) ||
-                    record.engine == Engine::kGpSimd;
+  const bool port =
+      record.psum_banks != 0 || (record.flags & kSharesPort) || record.engine == Engine::kGpSimd;
   times.wait = port ? Wait::kPort : Wait::kQueue;
   if (!port && queue.last != kNobody) times.waited_for = OriginOf(queue.last);
 }
@@ -266,7 +267,8 @@ void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
   queue.last = number;
   const double way_ns = shape.store ? timing_.dma_store_latency_ns : timing_.dma_load_latency_ns;
   queue.arrivals.emplace_back(queue.free_ns + way_ns, number);
-  (shape.store ? result_.store_bytes : result_.load_bytes) += shape.load || shape.store ? shape.bytes : 0;
+  (shape.store ? result_.store_bytes : result_.load_bytes) +=
+      shape.load || shape.store ? shape.bytes : 0;
 }
 
 void CoreClock::FinishDma(const DmaEngines::Finished& finished) {

@@ -16,7 +16,8 @@ namespace wt::chip {
 class CoreClock {
  public:
   // `expected_instrs`: how long the program is; a small one needs little memory.
-  CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs, ScheduleSink sink);
+  CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs,
+            ScheduleSink sink);
 
   Status Begin(const Program& segment, bool last);
   // Takes instructions from the segment while the ring has room.
@@ -45,8 +46,8 @@ class CoreClock {
     explicit Queue(Window w) : window(std::move(w)) {}
     Window window;
     double free_ns = 0;
-    double check_ns = kNever;  // when to look for something to issue
-    Number last = kNobody;     // issued
+    double check_ns = kNever;                        // when to look for something to issue
+    Number last = kNobody;                           // issued
     std::deque<std::pair<double, Number>> arrivals;  // DMA: on the way to the engines
     // Of the instruction that runs:
     uint8_t psum_banks = 0;
@@ -81,8 +82,8 @@ class CoreClock {
 
   bool last_ = false;
   uint64_t next_in_ = 0;
-  Number oldest_ = 0;    // in the ring
-  size_t untimed_ = 0;   // in the ring, times not known
+  Number oldest_ = 0;   // in the ring
+  size_t untimed_ = 0;  // in the ring, times not known
   size_t timed_since_refill_ = 0;
   Number fence_ = kNobody;  // a barrier that is not over
   double floor_ns_ = 0;     // end of the last barrier

@@ -83,9 +83,8 @@ void DmaEngines::Retime(Group& group) {
     group.round_ns += part.descriptor_ns;
     least = std::min(least, part.descriptors);
   }
-  group.end_ns = group.active.empty()
-                     ? kNever
-                     : now_ns_ + std::max(0.0, least) * group.round_ns * pace_;
+  group.end_ns =
+      group.active.empty() ? kNever : now_ns_ + std::max(0.0, least) * group.round_ns * pace_;
   next_ns_ = release_ns_;
   for (const Group& each : groups_) next_ns_ = std::min(next_ns_, each.end_ns);
 }
@@ -195,7 +194,8 @@ void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
       ++i;
       continue;
     }
-    finished.push_back({transfers_[i].number, std::min(transfers_[i].first_ns, transfers_[i].last_ns),
+    finished.push_back({transfers_[i].number,
+                        std::min(transfers_[i].first_ns, transfers_[i].last_ns),
                         transfers_[i].last_ns});
     transfers_.erase(transfers_.begin() + static_cast<std::ptrdiff_t>(i));
   }

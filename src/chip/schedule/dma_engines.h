@@ -74,7 +74,7 @@ class DmaEngines {
   const Timing timing_;
   std::vector<Group> groups_;
   std::vector<Transfer> transfers_;  // under way: few
-  std::deque<Held> held_;  // behind one that waits for the engines to run dry
+  std::deque<Held> held_;            // behind one that waits for the engines to run dry
   double release_ns_ = kNever;
   double now_ns_ = 0, next_ns_ = kNever, pace_ = 1;
   double busy_ns_ = 0, active_ns_ = 0;

@@ -22,7 +22,8 @@ FrontEnd::FrontEnd(const Timing& timing, const Policy& policy, Ring* ring, EdgeP
       sbuf_(SbufShape(timing, policy), &regions_),
       psum_(PsumShape(timing, policy), &regions_) {
   const int directions = policy.split_load_store_queues ? 2 : 1;
-  num_queues_ = kFirstDmaQueue + std::min(kMaxQueues - kFirstDmaQueue, policy.dma_queues * directions);
+  num_queues_ =
+      kFirstDmaQueue + std::min(kMaxQueues - kFirstDmaQueue, policy.dma_queues * directions);
 }
 
 Status FrontEnd::Begin(const Program& segment, const std::vector<uint64_t>* origins, bool last) {
@@ -96,9 +97,8 @@ bool FrontEnd::LookAheadAt(const TimedInstr& instr) {
 bool FrontEnd::StartsVersion(const TimedInstr& instr, const Access& access,
                              const TensorDecl& decl) const {
   const bool renames =
-      decl.address_byte < 0 &&
-      ((decl.memory == Memory::kSbuf && policy_.rename_rewritten_sbuf) ||
-       (decl.memory == Memory::kPsum && policy_.rename_rewritten_psum));
+      decl.address_byte < 0 && ((decl.memory == Memory::kSbuf && policy_.rename_rewritten_sbuf) ||
+                                (decl.memory == Memory::kPsum && policy_.rename_rewritten_psum));
   if (!renames || !access.write || !access.whole || access.read) return false;
   const Access* accesses = program_->accesses.data() + instr.first_access;
   for (int i = 0; i < instr.num_accesses; ++i) {
@@ -261,7 +261,8 @@ void FrontEnd::Touch(const Access& access, const TimedInstr& instr, Record& reco
   if (slot.memory == Memory::kPsum && timing_.psum_bank_bytes > 0 && slot.buffer != kNoId) {
     const int64_t begin = psum_.begin(slot.buffer) + access.byte_begin;
     const int64_t end = psum_.begin(slot.buffer) + access.byte_end;
-    for (int64_t bank = begin / timing_.psum_bank_bytes; bank * timing_.psum_bank_bytes < end; ++bank) {
+    for (int64_t bank = begin / timing_.psum_bank_bytes; bank * timing_.psum_bank_bytes < end;
+         ++bank) {
       record.psum_banks |= static_cast<uint8_t>(1u << (bank & 7));
     }
   }
@@ -298,9 +299,9 @@ void FrontEnd::TouchHbm(Slot& slot, const Access& access, Record& record) {
   }
   if (!slot.tracked) {
     slot.tracked = true;
-    slot.hbm = std::make_unique<HbmRegions>(program_->decls[slot.decl].partition_bytes,
-                                            ahead.pitch ? ahead.pitch : access.byte_end - access.byte_begin,
-                                            ahead.rows);
+    slot.hbm = std::make_unique<HbmRegions>(
+        program_->decls[slot.decl].partition_bytes,
+        ahead.pitch ? ahead.pitch : access.byte_end - access.byte_begin, ahead.rows);
   }
   if (access.write && slot.last_reader != kNobody) {
     AddEdge(slot.last_reader, record, Wait::kReuse, false);
@@ -371,8 +372,8 @@ void FrontEnd::AddNamedEdges(const TimedInstr& instr, Record& record) {
 
 uint64_t FrontEnd::WeightsKey(const Slot& slot, const Access& access) const {
   uint64_t key = (uint64_t{slot.version} << 32 | slot.last_write) * 0x9E3779B97F4A7C15ull;
-  for (const int64_t part : {access.byte_begin, access.byte_end, int64_t{access.row_begin},
-                             int64_t{access.row_end}}) {
+  for (const int64_t part :
+       {access.byte_begin, access.byte_end, int64_t{access.row_begin}, int64_t{access.row_end}}) {
     key = (key ^ static_cast<uint64_t>(part)) * 0xBF58476D1CE4E5B9ull;
     key ^= key >> 29;
   }

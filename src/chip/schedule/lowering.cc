@@ -7,9 +7,9 @@ namespace wt::chip {
 
 namespace {
 
-constexpr size_t kMaxBody = 64;        // instructions of a loop body that is looked for
-constexpr size_t kMaxMerged = 16;      // executions in one
-constexpr size_t kUnroll = 16;         // see Policy::loop_bubble_ns
+constexpr size_t kMaxBody = 64;    // instructions of a loop body that is looked for
+constexpr size_t kMaxMerged = 16;  // executions in one
+constexpr size_t kUnroll = 16;     // see Policy::loop_bubble_ns
 constexpr uint32_t kProductSlots = 256;
 constexpr uint32_t kFirstProductSlot = (1u << 24) - kProductSlots;  // above all that kernels use
 
@@ -91,7 +91,7 @@ void Lowering::MakeKeys() {
     const TimedInstr& instr = in_->instrs[i];
     uint64_t key = MixKey(instr.def, instr.source);
     key = MixKey(key, uint64_t{instr.elements} << 32 | uint64_t{instr.num_accesses} << 16 |
-                       uint64_t(instr.engine) << 8 | instr.flags);
+                          uint64_t(instr.engine) << 8 | instr.flags);
     for (const float ns : instr.interval_ns) key = MixKey(key, std::bit_cast<uint32_t>(ns));
     if (instr.dma >= 0) {
       key = MixKey(key, static_cast<uint64_t>(in_->dmas[static_cast<size_t>(instr.dma)].bytes));
@@ -135,8 +135,8 @@ size_t Lowering::MergeWidth(const Run& run) const {
   for (size_t place = 0; place < run.period; ++place) {
     widest = std::max(widest, in_->instrs[run.begin + place].elements);
   }
-  const size_t width = std::min({static_cast<size_t>(policy_.merge_elements) / widest, kMaxMerged,
-                                 run.times});
+  const size_t width =
+      std::min({static_cast<size_t>(policy_.merge_elements) / widest, kMaxMerged, run.times});
   if (width < 2) return 1;
   for (size_t place = 0; place < run.period; ++place) {
     if (!CanMerge(run, place)) return 1;
@@ -296,8 +296,8 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   const Law& law = machine_->law(full ? LawId::kTensorMatmulF32 : LawId::kTensorMatmul);
   const int64_t bytes = static_cast<int64_t>(elements) * 4;
   const uint32_t slot = kFirstProductSlot + product_slot_++ % kProductSlots;
-  out_.events.push_back({out_.first + out_.instrs.size(), slot,
-                         ProductDecl(bytes, in_->instrs[at].source), false});
+  out_.events.push_back(
+      {out_.first + out_.instrs.size(), slot, ProductDecl(bytes, in_->instrs[at].source), false});
   TimedInstr product;
   product.def = in_->instrs[at].def;
   product.engine = Engine::kTensor;
@@ -307,8 +307,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   product.elements = static_cast<uint32_t>(elements);
   product.interval_ns[0] = static_cast<float>(law.Interval(elements));
   product.latency_ns[0] = static_cast<float>(law.Completion(elements));
-  product.array_activity =
-      static_cast<float>(1 / machine_->constant(ConstantId::kArrayRows));
+  product.array_activity = static_cast<float>(1 / machine_->constant(ConstantId::kArrayRows));
   product.first_access = static_cast<uint32_t>(out_.accesses.size());
   product.num_accesses = 2;
   Access source = access, copy;

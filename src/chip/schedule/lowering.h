@@ -51,9 +51,9 @@ class Lowering {
   const Program* in_ = nullptr;
   Program out_;
   std::vector<uint64_t> origins_, new_number_;
-  std::vector<uint64_t> keys_;          // equal for executions of the same instruction
-  std::vector<uint32_t> executions_;    // by source line, in the segment
-  std::vector<uint8_t> drains_;         // by instruction: engines run dry before it
+  std::vector<uint64_t> keys_;        // equal for executions of the same instruction
+  std::vector<uint32_t> executions_;  // by source line, in the segment
+  std::vector<uint8_t> drains_;       // by instruction: engines run dry before it
   size_t event_at_ = 0;
   std::vector<TensorEvent> held_releases_;
   uint32_t product_slot_ = 0;

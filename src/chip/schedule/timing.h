@@ -7,7 +7,7 @@
 namespace wt::chip {
 
 struct Timing {
-  double semaphore_ns = 0;   // from one engine to another
+  double semaphore_ns = 0;  // from one engine to another
   double table_load_ns = 0;
   double envelope_ns = 0;
   bool fast_mode_shares_port = false, psum_bank_exclusive = false;
@@ -24,8 +24,8 @@ struct Timing {
   double dma_transfer_ns = 0, dma_store_transfer_ns = 0;  // of each transfer and engine
   double dma_small_bytes = 0, dma_small_write_factor = 1;
   double dma_unaligned_store_ns = 0;  // of a row
-  double dma_issue_ns = -1;  // of a transfer and queue; negative: each its own
-  double dma_load_latency_ns = 0, dma_load_notify_ns = 0;    // issue to payload, payload to done
+  double dma_issue_ns = -1;           // of a transfer and queue; negative: each its own
+  double dma_load_latency_ns = 0, dma_load_notify_ns = 0;  // issue to payload, payload to done
   double dma_store_latency_ns = 0, dma_store_notify_ns = 0;
   double dma_transpose_load_share = 1, dma_transpose_onchip_share = 1, dma_accumulate_share = 1;
   double hbm_pair_bytes_per_ns = 1;
