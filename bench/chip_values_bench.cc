@@ -173,6 +173,19 @@ void FreshTile(benchmark::State& state) {
   }
 }
 
+// What an instruction costs beside its elements: one element, with and without values.
+void Overhead(benchmark::State& state, bool values) {
+  CoreOptions options;
+  options.values = values;
+  Bench bench(Generation::kGen3, options);
+  Tensor* a = bench.Sbuf("a", 1, 1, DType::kF32);
+  Tensor* b = bench.Sbuf("b", 1, 1, DType::kF32);
+  if (values) bench.Fill(a, {1});
+  Call call = bench.Call("tensor_scalar");
+  call.Op("dst", All(b)).Op("data", All(a)).Name("op0", AluOp::kAdd).Float("operand0", 1);
+  Run(state, call);
+}
+
 const auto kF32 = DType::kF32;
 const auto kBF16 = DType::kBF16;
 #define WT_BENCHMARK(function, name, ...) \
@@ -220,6 +233,8 @@ WT_BENCHMARK(Load, f32, kF32, kF32);
 WT_BENCHMARK(Load, f32_to_bf16, kF32, kBF16);
 BENCHMARK(Scan)->Unit(benchmark::kMicrosecond);
 WT_BENCHMARK(Memset, f32, kF32);
+WT_BENCHMARK(Overhead, values, true);
+WT_BENCHMARK(Overhead, shapes_only, false);
 BENCHMARK(FreshTile)->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -15,3 +15,6 @@ pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(THRIFT REQUIRED IMPORTED_TARGET thrift)
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)
+# The distribution's Python, which has NumPy; not one that happens to be first on the PATH.
+set(Python3_EXECUTABLE /usr/bin/python3)
+find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module Development.Embed NumPy)

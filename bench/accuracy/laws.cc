@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/text_util.h"
 #include "chip/cost/rules.h"
 #include "chip/isa/params.h"
 
@@ -11,19 +12,6 @@ namespace wt::chip {
 namespace {
 
 constexpr size_t kColumns = 14;
-
-std::vector<std::string> Split(const std::string& text, char separator, size_t most) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (parts.size() + 1 < most) {
-    const size_t end = text.find(separator, begin);
-    if (end == std::string::npos) break;
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
 
 MeasuredInstr FromCells(const std::vector<std::string>& cells, int line) {
   MeasuredInstr row;
@@ -208,10 +196,10 @@ Result<std::vector<MeasuredInstr>> ReadMeasuredInstrs(const std::string& path) {
   WT_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   std::vector<MeasuredInstr> rows;
   int number = 0;
-  for (const std::string& line : Split(text, '\n', text.size() + 1)) {
+  for (const std::string& line : SplitText(text, '\n')) {
     ++number;
     if (line.empty() || line[0] == '#' || line.starts_with("instruction,")) continue;
-    const auto cells = Split(line, ',', kColumns);
+    const auto cells = SplitText(line, ',');
     if (cells.size() != kColumns || !(std::atof(cells[11].c_str()) > 0)) {
       return Error(Code::kCorrupt, "{}:{}: expected {} cells and a measured time", path, number,
                    kColumns);

@@ -59,29 +59,37 @@ std::string Describe(const AccessPattern& pattern) {
 
 namespace {
 
-Status CheckPartitionsInside(const AccessPattern& pattern, const std::string& operand) {
-  const Tensor& tensor = *pattern.tensor;
-  const int64_t reach = pattern.dims[0].step == 0 ? 0 : pattern.dims[0].size - 1;
-  const int64_t last = pattern.start_partition + pattern.dims[0].step * reach;
-  if (pattern.start_partition >= 0 && pattern.start_partition < tensor.partitions && last >= 0 &&
-      last < tensor.partitions)
-    return {};
-  return KernelError(ErrorClass::kOutOfBounds,
-                     "{} covers partitions {} to {} of a tensor with {}; make the access smaller",
-                     operand, pattern.start_partition, last, tensor.partitions);
+// First and last partition, or nothing outside the chip.
+bool PartitionsInside(const AccessPattern& pattern) {
+  if (!pattern.on_chip()) return true;
+  const int64_t reach = pattern.dims[0].step * (pattern.dims[0].size - 1);
+  const int64_t low = pattern.start_partition + std::min<int64_t>(reach, 0);
+  const int64_t high = pattern.start_partition + std::max<int64_t>(reach, 0);
+  return low >= 0 && high < pattern.tensor->partitions;
 }
 
 }  // namespace
 
+bool InBounds(const AccessPattern& pattern) {
+  if (pattern.elements() == 0) return true;
+  const auto [begin, end] = pattern.ByteRange();
+  return PartitionsInside(pattern) && begin >= 0 && end <= pattern.tensor->partition_bytes;
+}
+
 Status CheckBounds(const AccessPattern& pattern, const std::string& operand) {
-  if (pattern.elements() == 0) return {};
-  if (pattern.on_chip()) WT_RETURN_IF_ERROR(CheckPartitionsInside(pattern, operand));
+  if (InBounds(pattern)) return {};
+  const Tensor& tensor = *pattern.tensor;
+  if (!PartitionsInside(pattern))
+    return KernelError(ErrorClass::kOutOfBounds,
+                       "{} covers partitions {} to {} of a tensor with {}; make the access smaller",
+                       operand, pattern.start_partition,
+                       pattern.start_partition + pattern.dims[0].step * (pattern.dims[0].size - 1),
+                       tensor.partitions);
   const auto [begin, end] = pattern.ByteRange();
   const int64_t bytes = DTypeBytes(pattern.dtype);
-  if (begin >= 0 && end <= pattern.tensor->partition_bytes) return {};
   return KernelError(ErrorClass::kOutOfBounds,
                      "{} covers elements {} to {} of {} ({}); make the access smaller", operand,
-                     begin / bytes, end / bytes - 1, pattern.tensor->partition_bytes / bytes,
+                     begin / bytes, end / bytes - 1, tensor.partition_bytes / bytes,
                      Describe(pattern));
 }
 

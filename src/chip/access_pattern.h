@@ -44,6 +44,8 @@ struct AccessPattern {
 // "sbuf x[0:128, 512:1024:2] bf16", for messages.
 std::string Describe(const AccessPattern& pattern);
 
+// Whether every element lies inside the tensor.
+bool InBounds(const AccessPattern& pattern);
 // Refuses patterns that leave their tensor, in the words of `operand` ("nc_matmul: moving").
 Status CheckBounds(const AccessPattern& pattern, const std::string& operand);
 

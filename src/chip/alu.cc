@@ -1,5 +1,6 @@
 #include "chip/alu.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -36,6 +37,18 @@ bool IsUnary(AluOp op) {
       return true;
     default:
       return false;
+  }
+}
+
+Generation SinceOf(AluOp op) {
+  switch (op) {
+    case AluOp::kAbsMax:
+    case AluOp::kAbsMin:
+    case AluOp::kSquare:
+    case AluOp::kRelu:
+      return Generation::kGen4;
+    default:
+      return Generation::kGen2;
   }
 }
 
@@ -91,8 +104,8 @@ WT_INLINE void WithOp(AluOp op, const Fn& fn) {
     WT_OP(kPower, std::pow(a, b))
     WT_OP(kMod, Mod(a, b))
     WT_OP(kFmod, std::fmod(a, b))
-    WT_OP(kAbsMax, Max(std::fabs(a), std::fabs(b)))
-    WT_OP(kAbsMin, Min(std::fabs(a), std::fabs(b)))
+    WT_OP(kAbsMax, std::fabs(a) > std::fabs(b) ? a : b)  // with its sign; a tie gives b
+    WT_OP(kAbsMin, std::fabs(a) < std::fabs(b) ? a : b)
     WT_OP(kAverage, (a + b) * 0.5f)
     WT_OP(kEqual, a == b ? 1.0f : 0.0f)
     WT_OP(kNotEqual, a != b ? 1.0f : 0.0f)
@@ -240,7 +253,7 @@ float Identity(AluOp op) {
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = 64;  // so many that the compiler keeps the loop over them and vectorises it
 
 template <class Op>
 WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
@@ -248,6 +261,7 @@ WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
   for (int64_t k = 0; k < kLanes; ++k) lanes[k] = a[k];
   int64_t i = kLanes;
   for (; i + kLanes <= n; i += kLanes) {
+#pragma GCC unroll 1
     for (int64_t k = 0; k < kLanes; ++k) lanes[k] = op(lanes[k], a[i + k]);
   }
   for (int64_t k = 0; i + k < n; ++k) lanes[k] = op(lanes[k], a[i + k]);
@@ -264,27 +278,100 @@ WT_INLINE float ReduceShort(const Op& op, const float* a, int64_t n) {
   return result;
 }
 
-WT_CLONES void ReduceInto(AluOp op, const float* a, int64_t n, float* result) {
-  WithOp(
-      op, [=](auto operation) __attribute__((always_inline)) {
-        *result = n < kLanes ? ReduceShort(operation, a, n) : ReduceLanes(operation, a, n);
-      });
+WT_CLONES void ReduceInOrder(AluOp op, const float* a, int64_t n, int64_t groups, int64_t stride,
+                             float* out) {
+  WithOp(op, [=](auto operation) __attribute__((always_inline)) {
+    for (int64_t g = 0; g < groups; ++g) {
+      const float* group = a + g * stride;
+      out[g] = n < kLanes ? ReduceShort(operation, group, n) : ReduceLanes(operation, group, n);
+    }
+  });
+}
+
+bool IsLogical(AluOp op) {
+  return op == AluOp::kLogicalAnd || op == AluOp::kLogicalOr || op == AluOp::kLogicalXor;
 }
 
 }  // namespace
 
-float ReduceRow(AluOp op, const float* a, int64_t n) {
-  if (n == 0) return Identity(op);
-  const bool logical =
-      op == AluOp::kLogicalAnd || op == AluOp::kLogicalOr || op == AluOp::kLogicalXor;
-  if (n == 1) return logical ? a[0] != 0 : a[0];
-  float result;
-  if (op == AluOp::kSubtract) {
-    ReduceInto(AluOp::kAdd, a + 1, n - 1, &result);
-    return a[0] - result;
+void ReduceGroups(AluOp op, const float* a, int64_t n, int64_t groups, float* out) {
+  if (n == 0) {
+    std::fill_n(out, groups, Identity(op));
+  } else if (n == 1) {
+    for (int64_t g = 0; g < groups; ++g) out[g] = IsLogical(op) ? a[g] != 0 : a[g];
+  } else if (op == AluOp::kSubtract) {
+    ReduceInOrder(AluOp::kAdd, a + 1, n - 1, groups, n, out);
+    for (int64_t g = 0; g < groups; ++g) out[g] = a[g * n] - out[g];
+  } else {
+    ReduceInOrder(op, a, n, groups, n, out);
   }
-  ReduceInto(op, a, n, &result);
+}
+
+float ReduceRow(AluOp op, const float* a, int64_t n) {
+  float result;
+  ReduceGroups(op, a, n, 1, &result);
   return result;
+}
+
+namespace {
+
+// The operations that scans are made of; false for others.
+template <class Fn>
+bool WithScanOp(AluOp op, const Fn& fn) {
+  switch (op) {
+    case AluOp::kAdd:
+      return fn([](float x, float y) { return x + y; });
+    case AluOp::kSubtract:
+      return fn([](float x, float y) { return x - y; });
+    case AluOp::kMultiply:
+      return fn([](float x, float y) { return x * y; });
+    case AluOp::kMaximum:
+      return fn([](float x, float y) { return Max(x, y); });
+    case AluOp::kMinimum:
+      return fn([](float x, float y) { return Min(x, y); });
+    default:
+      return false;
+  }
+}
+
+template <class Op0, class Op1>
+void ScanEight(const Op0& op0, const Op1& op1, const float* a, const float* b, int64_t n,
+               float* state, float* out) {
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t r = 0; r < kScanRows; ++r) {
+      state[r] = op1(op0(a[r * n + i], state[r]), b[r * n + i]);
+      out[r * n + i] = state[r];
+    }
+  }
+}
+
+bool FastScan(const ScanOps& ops, const float* a, const float* b, int64_t n, float* state,
+              float* out) {
+  return WithScanOp(ops.op0, [&](auto op0) {
+    return WithScanOp(ops.op1, [&](auto op1) {
+      float local[kScanRows];  // not to be mistaken for part of out
+      std::copy_n(state, kScanRows, local);
+      ScanEight(op0, op1, a, b, n, local, out);
+      std::copy_n(local, kScanRows, state);
+      return true;
+    });
+  });
+}
+
+}  // namespace
+
+void ScanRows(const ScanOps& ops, const float* a, const float* b, int64_t rows, int64_t n,
+              float* state, float* out) {
+  const bool plain = !ops.reverse0 && !ops.reverse1 && rows == kScanRows;
+  if (plain && FastScan(ops, a, b, n, state, out)) return;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t i = r * n; i < (r + 1) * n; ++i) {
+      const float inner =
+          ops.reverse0 ? Apply(ops.op0, state[r], a[i]) : Apply(ops.op0, a[i], state[r]);
+      state[r] = ops.reverse1 ? Apply(ops.op1, b[i], inner) : Apply(ops.op1, inner, b[i]);
+      out[i] = state[r];
+    }
+  }
 }
 
 }  // namespace wt::chip

@@ -12,21 +12,55 @@
 namespace wt::chip {
 namespace {
 
+// Blocks of released tensors, kept for new ones: the system gives and takes memory by pages, which
+// costs more than writing a tile.
+class BlockPool {
+ public:
+  ~BlockPool() {
+    for (auto& [size, blocks] : free_) {
+      for (std::byte* block : blocks) std::free(block);
+    }
+  }
+  std::byte* Take(size_t size) {
+    std::vector<std::byte*>& blocks = free_[size];
+    if (blocks.empty()) return static_cast<std::byte*>(std::aligned_alloc(64, size));
+    std::byte* block = blocks.back();
+    blocks.pop_back();
+    kept_ -= size;
+    return block;
+  }
+  void Give(std::byte* block, size_t size) {
+    constexpr size_t kMostKept = size_t{64} << 20;
+    if (kept_ + size > kMostKept) return std::free(block);
+    free_[size].push_back(block);
+    kept_ += size;
+  }
+
+ private:
+  std::unordered_map<size_t, std::vector<std::byte*>> free_;
+  size_t kept_ = 0;
+};
+
 // Bytes and their shadow. Rows begin on multiples of 64 bytes.
 struct Storage {
-  Storage(Memory memory, int64_t rows, int64_t row_bytes, bool fill)
-      : stride((row_bytes + 63) / 64 * 64), shadow(memory, rows, row_bytes) {
-    const size_t size = static_cast<size_t>(std::max<int64_t>(rows * stride, 64));
-    bytes = static_cast<std::byte*>(std::aligned_alloc(64, size));
+  Storage(std::shared_ptr<BlockPool> blocks, Memory memory, int64_t rows, int64_t row_bytes,
+          bool fill)
+      : pool(std::move(blocks)),
+        stride((row_bytes + 63) / 64 * 64),
+        size(static_cast<size_t>(std::max<int64_t>(rows * stride, 64))),
+        bytes(pool->Take(size)),
+        shadow(memory, rows, row_bytes) {
     WT_CHECK(bytes != nullptr, "{} bytes of {}: the host has no memory left", size,
              MemoryName(memory));
     if (fill) std::memset(bytes, 0xff, size);
   }
-  ~Storage() { std::free(bytes); }
+  ~Storage() { pool->Give(bytes, size); }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  std::shared_ptr<BlockPool> pool;
   int64_t stride;
+  size_t size;
   std::byte* bytes;
   Shadow shadow;
 };
@@ -54,6 +88,7 @@ Core::Core(std::shared_ptr<const Machine> machine, const CoreOptions& options, i
       rank_(rank),
       hbm_(hbm ? std::move(hbm) : std::make_shared<Hbm>(1, machine_->hbm_bytes)),
       sources_(std::make_shared<SourceTable>()),
+      pool_(std::make_shared<BlockPool>()),
       next_tensor_(static_cast<TensorId>(rank)),
       state_(std::make_unique<ExecuteState>(options.seed)) {}
 
@@ -93,7 +128,7 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
 void Core::PlaceAt(Tensor& tensor, const Address& address) {
   std::shared_ptr<void>& memory = physical_[tensor.memory == Memory::kSbuf ? 0 : 1];
   if (!memory)
-    memory = std::make_shared<Storage>(tensor.memory, machine_->partitions,
+    memory = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), tensor.memory, machine_->partitions,
                                        PhysicalBytes(*machine_, tensor.memory),
                                        !options_.check_uninitialized);
   Storage& storage = *static_cast<Storage*>(memory.get());
@@ -125,7 +160,7 @@ Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
     PlaceAt(*tensor, *spec.address);
     return tensor;
   }
-  auto storage = std::make_shared<Storage>(spec.memory, spec.partitions, spec.partition_bytes,
+  auto storage = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), spec.memory, spec.partitions, spec.partition_bytes,
                                            !options_.check_uninitialized);
   tensor->data = storage->bytes;
   tensor->data_stride = storage->stride;

@@ -101,7 +101,11 @@ Status CheckWritten(const AccessPattern& pattern, const std::string& name) {
 
 Status ExecuteContext::Prepare() {
   walks_.resize(instr_.operands.size());
-  for (size_t i = 0; i < walks_.size(); ++i) walks_[i].pattern = instr_.operands[i].Merged();
+  for (size_t i = 0; i < walks_.size(); ++i) {
+    walks_[i].pattern = instr_.operands[i].Merged();
+    walks_[i].row_offsets.clear();
+    walks_[i].skipped = false;
+  }
   for (const Dynamic& dynamic : instr_.dynamics) {
     const size_t index = static_cast<size_t>(dynamic.index_operand);
     if (core_.options().check_uninitialized)

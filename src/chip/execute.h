@@ -29,12 +29,14 @@ class ExecuteState {
   std::array<uint32_t, 128> vector_random{};                    // before generation 4
   std::array<std::array<XorwowState, 4>, 128> vector_xorwow{};  // from generation 4 on
 
-  Arena scratch;  // emptied before each instruction
+  Arena scratch;            // emptied before each instruction
+  std::vector<Walk> walks;  // of the instruction being executed
 };
 
 class ExecuteContext {
  public:
-  ExecuteContext(Core& core, const Instr& instr) : core_(core), instr_(instr) {}
+  ExecuteContext(Core& core, const Instr& instr)
+      : core_(core), instr_(instr), walks_(core.state().walks) {}
 
   // Applies dynamic offsets and checks what depends on them: bounds, and that everything read was
   // written. Called once, before the row's execute.
@@ -87,7 +89,7 @@ class ExecuteContext {
 
   Core& core_;
   const Instr& instr_;
-  std::vector<Walk> walks_;  // by operand
+  std::vector<Walk>& walks_;  // by operand
 };
 
 // Marks the bytes of a walk as written; rows that a dynamic offset skips stay as they are.

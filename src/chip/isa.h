@@ -175,7 +175,6 @@ struct InstrDef {
   Status (*execute)(ExecuteContext& context, const Instr& instr) = nullptr;
   // Time on one engine; requires a checked instruction and engine in `engines`.
   Cost (*cost)(const Machine& machine, const Instr& instr, Engine engine) = nullptr;
-  const char* cost_rule = "";  // in words, for docs/ISA.md; its numbers come from the machine file
 };
 
 std::span<const InstrDef* const> AllInstrs();

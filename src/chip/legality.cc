@@ -1,5 +1,6 @@
 #include "chip/legality.h"
 
+#include "chip/alu.h"
 #include "chip/error_class.h"
 
 namespace wt::chip {
@@ -114,38 +115,49 @@ Status CheckMemoryAndType(const InstrDef& def, const Param& param, const AccessP
 
 bool IsDma(const InstrDef& def) { return def.engines.has(Engine::kDma); }
 
+// An operand of an instruction, for messages.
+struct Place {
+  const InstrDef& def;
+  const Param& param;
+  std::string name() const { return fmt::format("{}: {}", def.name, param.name); }
+};
+
 // Hardware addresses partitions in quarters: chip.md 3.1.
-Status CheckStartPartition(const Machine& machine, const std::string& name,
-                           const AccessPattern& pattern, bool quadrant_offset) {
+Status CheckStartPartition(const Machine& machine, const Place& place,
+                           const AccessPattern& pattern) {
   const Tensor& tensor = *pattern.tensor;
   int start = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
-  if (quadrant_offset && start % 32 <= 12 && start % 4 == 0) start -= start % 32;
+  if (place.param.quadrant_offset && start % 32 <= 12 && start % 4 == 0) start -= start % 32;
   const int span = pattern.dims[0].step == 0 ? 1 : static_cast<int>(pattern.partitions());
   if (machine.StartAllowed(start, span)) return {};
   return KernelError(ErrorClass::kPartitions,
-                     "{} starts at partition {} and spans {}; expected a start of {}", name, start,
+                     "{} starts at partition {} and spans {}; expected a start of {}", place.name(), start,
                      span,
                      span > 64   ? "0"
                      : span > 32 ? "0 or 64"
                                  : "0, 32, 64 or 96");
 }
 
-Status CheckOnChip(const Machine& machine, const std::string& name, const AccessPattern& pattern,
-                   bool dma, bool quadrant_offset) {
+Status CheckOnChip(const Machine& machine, const Place& place, const AccessPattern& pattern) {
   if (pattern.partitions() > machine.partitions)
     return KernelError(ErrorClass::kPartitions, "{} spans {} partitions; there are {}: split it",
-                       name, pattern.partitions(), machine.partitions);
-  if (dma) return {};
-  WT_RETURN_IF_ERROR(CheckStartPartition(machine, name, pattern, quadrant_offset));
+                       place.name(), pattern.partitions(), machine.partitions);
+  if (IsDma(place.def)) return {};
+  if (pattern.partitions() > 1 && pattern.dims[0].step != 1 && pattern.dims[0].step != 0)
+    return KernelError(ErrorClass::kPartitions,
+                       "{} takes every {}-th partition; engines take neighbouring ones: copy with "
+                       "dma_copy",
+                       place.name(), pattern.dims[0].step);
+  WT_RETURN_IF_ERROR(CheckStartPartition(machine, place, pattern));
   if (const int dims = pattern.Merged().num_dims - 1; dims > machine.max_free_dims)
     return KernelError(ErrorClass::kFreeSize,
-                       "{} walks {} free dimensions; expected at most {}: split it", name, dims,
+                       "{} walks {} free dimensions; expected at most {}: split it", place.name(), dims,
                        machine.max_free_dims);
   const int64_t most = pattern.tensor->memory == Memory::kPsum ? machine.max_psum_elements
                                                                : machine.max_sbuf_elements;
   if (pattern.free_elements() > most)
     return KernelError(ErrorClass::kFreeSize,
-                       "{} has {} elements a partition; expected at most {}: split it", name,
+                       "{} has {} elements a partition; expected at most {}: split it", place.name(),
                        pattern.free_elements(), most);
   return {};
 }
@@ -161,12 +173,27 @@ Status CheckOperand(const Machine& machine, const Instr& instr, const Param& par
                     int64_t operand) {
   const AccessPattern& pattern = instr.operands[static_cast<size_t>(operand)];
   WT_RETURN_IF_ERROR(CheckMemoryAndType(*instr.def, param, pattern));
-  const std::string name = fmt::format("{}: {}", instr.def->name, param.name);
-  if (pattern.on_chip())
-    WT_RETURN_IF_ERROR(
-        CheckOnChip(machine, name, pattern, IsDma(*instr.def), param.quadrant_offset));
+  const Place place = {*instr.def, param};
+  if (pattern.on_chip()) WT_RETURN_IF_ERROR(CheckOnChip(machine, place, pattern));
   if (DynamicOf(instr, operand)) return {};  // when it runs
-  return CheckBounds(pattern, name);
+  return InBounds(pattern) ? Status() : CheckBounds(pattern, place.name());
+}
+
+// What holds an offset that is known only at run time.
+Status CheckIndex(const Instr& instr, const Dynamic& dynamic) {
+  const AccessPattern& index = instr.operands[static_cast<size_t>(dynamic.index_operand)];
+  const std::string name = fmt::format("{}: dynamic offset", instr.def->name);
+  const Tensor& tensor = *index.tensor;
+  if (!tensor.is_register && tensor.memory != Memory::kSbuf)
+    return KernelError(ErrorClass::kMemory, "{} is in {}; expected sbuf or a register", name,
+                       MemoryName(tensor.memory));
+  if (!Has(kIntegerTypes, index.dtype))
+    return KernelError(ErrorClass::kDtype, "{} is {}; expected integers", name,
+                       DTypeName(index.dtype));
+  if (!dynamic.vector && index.elements() != 1)
+    return KernelError(ErrorClass::kShape, "{} has {} elements; a scalar offset has one", name,
+                       index.elements());
+  return CheckBounds(index, name);
 }
 
 std::string EngineList(EngineSet engines) {
@@ -232,6 +259,20 @@ void CompleteInstr(Instr& instr) {
   }
 }
 
+namespace {
+
+Status CheckOpExists(const Machine& machine, const InstrDef& def, const Param& param,
+                     const Arg& arg) {
+  if (param.kind != ParamKind::kAluOp || !arg.given()) return {};
+  const auto op = static_cast<AluOp>(arg.i);
+  if (machine.generation >= SinceOf(op)) return {};
+  return KernelError(ErrorClass::kGeneration,
+                     "{}: {} {} does not exist on {}; it came with generation {}", def.name,
+                     param.name, AluOpName(op), machine.name, int(SinceOf(op)));
+}
+
+}  // namespace
+
 Status CheckInstr(const Machine& machine, const Instr& instr) {
   const InstrDef& def = *instr.def;
   if (machine.generation < def.since)
@@ -242,12 +283,14 @@ Status CheckInstr(const Machine& machine, const Instr& instr) {
     const Param& param = def.params[i];
     const Arg& arg = instr.args[i];
     WT_RETURN_IF_ERROR(CheckGiven(def, param, arg));
+    WT_RETURN_IF_ERROR(CheckOpExists(machine, def, param, arg));
     const int64_t count = arg.kind == Arg::kOperand    ? 1
                           : arg.kind == Arg::kOperands ? arg.count
                                                        : 0;
     for (int64_t k = 0; k < count; ++k)
       WT_RETURN_IF_ERROR(CheckOperand(machine, instr, param, arg.i + k));
   }
+  for (const Dynamic& dynamic : instr.dynamics) WT_RETURN_IF_ERROR(CheckIndex(instr, dynamic));
   WT_RETURN_IF_ERROR(CheckEngine(machine, instr));
   return def.check ? def.check(machine, instr) : Status();
 }

@@ -39,14 +39,11 @@ Status Sources::Read(const toml::table& file) {
 Status Sources::Check(const std::string& id, const std::string& source) const {
   std::vector<std::string> known;
   for (const auto& [tag, text] : rows_) known.push_back(tag);
-  for (size_t begin = 0; begin <= source.size();) {
-    const size_t end = std::min(source.find(", ", begin), source.size());
-    const std::string tag = source.substr(begin, end - begin);
-    if (std::find(known.begin(), known.end(), tag) == known.end()) {
-      return Error(Code::kInvalidArgument, "{}: source \"{}\" is not one of [sources]: {}", id, tag,
-                   Join(known, ", "));
-    }
-    begin = end + 2;
+  for (const std::string& tag : SplitText(source, ',')) {
+    const std::string bare = tag.substr(std::min(tag.find_first_not_of(' '), tag.size()));
+    if (std::find(known.begin(), known.end(), bare) != known.end()) continue;
+    return Error(Code::kInvalidArgument, "{}: source \"{}\" is not one of [sources]: {}", id, bare,
+                 Join(known, ", "));
   }
   return {};
 }

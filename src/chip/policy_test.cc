@@ -11,7 +11,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 
-Result<Policy> LoadText(const std::string& text) {
+Result<Policy> LoadPolicyText(const std::string& text) {
   const std::string path = testing::TempDir() + "/preset.toml";
   WT_CHECK(WriteFileAtomic(path, text).ok(), "{}", path);
   return LoadPolicy(path);
@@ -38,10 +38,10 @@ TEST(Policy, PresetsDifferInWhatTheirToolChainsDo) {
 }
 
 TEST(Policy, ReadsEveryKindOfValue) {
-  const auto policy =
-      LoadText(Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
-                      "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
-                      "dedup_loads = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
+  const auto policy = LoadPolicyText(
+      Preset("window = { value = 7, source = \"ME\", evidence = \"guessed\" }\n"
+             "sbuf_copies = { value = 2.5, source = \"ME\", evidence = \"guessed\" }\n"
+             "dedup_loads = { value = true, source = \"ME\", evidence = \"guessed\" }\n"));
   ASSERT_TRUE(policy.ok()) << policy.status().message();
   EXPECT_EQ(policy->window, 7);
   EXPECT_EQ(policy->sbuf_copies, 2.5);
@@ -50,17 +50,18 @@ TEST(Policy, ReadsEveryKindOfValue) {
 
 TEST(Policy, MisspeltKeysAreRefusedWithTheNearest) {
   const std::string row = " = { value = 7, source = \"ME\", evidence = \"guessed\" }\n";
-  EXPECT_THAT(LoadText(Preset("windw" + row)).status().message(),
+  EXPECT_THAT(LoadPolicyText(Preset("windw" + row)).status().message(),
               HasSubstr("did you mean window?"));
-  EXPECT_THAT(LoadText("polcy = 3\n").status().message(), HasSubstr("did you mean policy?"));
+  EXPECT_THAT(LoadPolicyText("polcy = 3\n").status().message(), HasSubstr("did you mean policy?"));
   EXPECT_THAT(LoadPolicy("nki-0.7").status().message(), HasSubstr("known: benchmark-harness"));
-  EXPECT_THAT(LoadText(Preset("window = 7\n")).status().message(),
+  EXPECT_THAT(LoadPolicyText(Preset("window = 7\n")).status().message(),
               HasSubstr("policy.window: expected a table"));
 }
 
 TEST(Policy, WrongValuesAreRefused) {
   const auto with = [](const std::string& value) {
-    return LoadText(Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
+    return LoadPolicyText(
+               Preset("window = { " + value + "source = \"ME\", evidence = \"guessed\" }\n"))
         .status()
         .message();
   };

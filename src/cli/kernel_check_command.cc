@@ -107,9 +107,9 @@ class Watchers {
   }
 
   // Who wrote byte `byte` of the output; "" when nobody did.
-  std::string WriterOf(const nki::KernelResult& result, chip::TensorId tensor, int64_t byte) const {
+  std::string WriterOf(const nki::KernelResult& result, const void* tensor, int64_t byte) const {
     for (size_t core = 0; core < writers_.size(); ++core) {
-      const chip::Writer* writer = writers_[core]->Find(tensor, byte);
+      const chip::WrittenBy* writer = writers_[core]->Find(tensor, byte);
       if (!writer) continue;
       const chip::SourceTable& sources = *result.sources[core];
       std::string text = fmt::format("{} at {}", writer->instr, sources.Describe(writer->source));
@@ -136,7 +136,10 @@ class Watchers {
 
 nki::Tolerance ToleranceOf(const CheckArguments& arguments, DType dtype) {
   nki::Tolerance tolerance = nki::DefaultTolerance(dtype);
-  if (arguments.atol >= 0) tolerance.absolute = arguments.atol;
+  if (arguments.atol >= 0) {
+    tolerance.absolute = arguments.atol;
+    tolerance.of_largest = 0;
+  }
   if (arguments.rtol >= 0) tolerance.relative = arguments.rtol;
   return tolerance;
 }
@@ -170,7 +173,7 @@ CaseReport RunCase(const CheckArguments& arguments, const Case& one, chip::Findi
         nki::Compare(output.array, expected[i], ToleranceOf(arguments, output.array.dtype)));
     if (line.comparison.first) {
       line.index = nki::IndexText(output.array.shape, *line.comparison.first);
-      line.writer = watchers.WriterOf(result, output.tensor,
+      line.writer = watchers.WriterOf(result, output.array.origin,
                                       *line.comparison.first * DTypeBytes(output.array.dtype));
       report.right = false;
     }

@@ -6,8 +6,8 @@
 
 #include "chip/convert.h"
 #include "cli/commands.h"
-#include "nki/interpreter.h"
 #include "nki/npy.h"
+#include "nki/python_folder.h"
 
 namespace wt::cli {
 namespace {

@@ -86,10 +86,9 @@ void Profile(const ProfileArguments& arguments) {
                          fmt::format("{} on {}", arguments.kernel.kernel, result.machine->name)));
   }
   if (!arguments.json.empty()) {
-    Json json = profiles.size() == 1 ? Json(chip::ProfileJson(profiles[0])) : Json::array();
-    for (size_t core = 0; profiles.size() > 1 && core < profiles.size(); ++core) {
-      json.push_back(chip::ProfileJson(profiles[core]));
-    }
+    Json cores = Json::array();
+    for (const chip::Profile& profile : profiles) cores.push_back(Json(chip::ProfileJson(profile)));
+    const Json json = cores.size() == 1 ? cores[0] : cores;
     if (arguments.json == "-") return PrintJson(json);
     ExitOn(WriteFileAtomic(arguments.json, json.dump(2) + "\n"));
   }

@@ -16,12 +16,15 @@ int main(int argc, char** argv) {
       "  windtunnel train recipes/nano.toml --set train.budget=2m\n"
       "  windtunnel eval bpb runs/nano-1\n"
       "  windtunnel sample runs/nano-1 --prompt \"It is a truth\"\n"
+      "  windtunnel kernel profile kernels/softmax.py:softmax --arg x=4096x2048:bf16\n"
       "`windtunnel COMMAND --help` shows each command's options.");
   wt::cli::AddDataCommand(&app);
   wt::cli::AddTokenizerCommand(&app);
   wt::cli::AddTrainCommand(&app);
   wt::cli::AddEvalCommand(&app);
   wt::cli::AddSampleCommand(&app);
+  wt::cli::AddKernelCommand(&app);
+  wt::cli::AddPythonPathCommand(&app);
   if (const wt::Status isa = wt::tensor::CheckBlockGemmEnvironment(); !isa.ok()) {
     std::fprintf(stderr, "windtunnel: %s\n", isa.message().c_str());
     return 1;

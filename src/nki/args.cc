@@ -16,11 +16,14 @@ using chip::Param;
 using chip::ParamKind;
 using chip::Role;
 
+constexpr Py_ssize_t kMaxOperands = 64;  // of a list; instructions allow fewer
+
 struct Reader {
   const chip::InstrDef& def;
   size_t param;
   PyObject* object;
   chip::Instr& instr;
+  ListItems& lists;
 
   Arg& arg() { return instr.args[param]; }
   std::string Name() const { return ArgName(def, param); }
@@ -91,27 +94,26 @@ struct Reader {
 
   bool Operands() {
     if (!PyTuple_Check(object) && !PyList_Check(object)) return Refuse("a tuple of tensors");
-    const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
-    if (count > 64) return Refuse("at most 64 tensors");
-    for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      if (!IsTensor(item)) return Refuse("a tuple of tensors");
-      if (AsTensor(item)->view.indirect != Indirect::kNone) indirect_ = true;
-    }
-    // Sources stand side by side, their indices after them.
+    const Ref items = Ref::Steal(PySequence_Tuple(object));
+    if (!items) return false;
+    lists.push_back(items);
+    const Py_ssize_t count = PyTuple_GET_SIZE(items.get());
+    if (count > kMaxOperands) return Refuse("at most 64 tensors");
+    arg().kind = Arg::kOperands;
     arg().i = static_cast<int64_t>(instr.operands.size());
     arg().count = static_cast<int32_t>(count);
-    arg().kind = Arg::kOperands;
     for (Py_ssize_t i = 0; i < count; ++i) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+      PyObject* item = PyTuple_GET_ITEM(items.get(), i);
+      if (!IsTensor(item)) return Refuse("a tuple of tensors");
       const Status status = ToAccessPattern(AsTensor(item)->view, &instr.operands.emplace_back());
       if (!status.ok()) {
         Raise(status);
         return false;
       }
     }
-    for (Py_ssize_t i = 0; indirect_ && i < count; ++i) {
-      TensorObject* item = AsTensor(PySequence_Fast_GET_ITEM(object, i));
+    // Sources stand side by side, so their indices come after them.
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      TensorObject* item = AsTensor(PyTuple_GET_ITEM(items.get(), i));
       if (item->view.indirect == Indirect::kNone) continue;
       if (!PushIndex(item, static_cast<int>(arg().i + i))) return false;
     }
@@ -228,8 +230,6 @@ struct Reader {
   }
 
   bool Read(const Param& row);
-
-  bool indirect_ = false;
 };
 
 bool Reader::Read(const Param& row) {
@@ -307,8 +307,9 @@ std::string ArgName(const chip::InstrDef& def, size_t param) {
   return fmt::format("{}: {}", def.name, def.params[param].name);
 }
 
-bool ReadArg(const chip::InstrDef& def, size_t param, PyObject* object, chip::Instr* instr) {
-  Reader reader{def, param, object, *instr};
+bool ReadArg(const chip::InstrDef& def, size_t param, PyObject* object, chip::Instr* instr,
+             ListItems* lists) {
+  Reader reader{def, param, object, *instr, *lists};
   return reader.Read(def.params[param]);
 }
 

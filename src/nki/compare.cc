@@ -18,6 +18,15 @@ std::string Shape(const HostArray& array) {
   return fmt::format("[{}]", fmt::join(array.shape, ", "));
 }
 
+// The largest finite magnitude.
+double Largest(const std::vector<float>& values) {
+  double largest = 0;
+  for (const float value : values) {
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));
+  }
+  return largest;
+}
+
 bool Within(double result, double reference, const Tolerance& tolerance) {
   if (std::isnan(result) || std::isnan(reference))
     return std::isnan(result) && std::isnan(reference);
@@ -31,15 +40,15 @@ bool Within(double result, double reference, const Tolerance& tolerance) {
 Tolerance DefaultTolerance(DType dtype) {
   switch (dtype) {
     case DType::kBF16:
-      return {1e-2, 2e-2};
+      return {0, 1e-2, 1e-3};
     case DType::kF16:
-      return {2e-3, 4e-3};
+      return {0, 2e-3, 2e-4};
     case DType::kF8E4M3:
     case DType::kF8E4M3FN:
     case DType::kF8E5M2:
-      return {1e-1, 2.5e-1};
+      return {0, 2.5e-1, 1e-2};
     default:
-      return IsInteger(dtype) ? Tolerance{0, 0} : Tolerance{1e-5, 1e-4};
+      return IsInteger(dtype) ? Tolerance{} : Tolerance{0, 1e-4, 2e-6};
   }
 }
 
@@ -50,6 +59,7 @@ Result<Comparison> Compare(const HostArray& result, const HostArray& reference,
                  Shape(result), Shape(reference));
   }
   const std::vector<float> results = Floats(result), references = Floats(reference);
+  tolerance.absolute += tolerance.of_largest * Largest(references);
   Comparison comparison;
   for (size_t i = 0; i < results.size(); ++i) {
     const double error = std::abs(double{results[i]} - double{references[i]});

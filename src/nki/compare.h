@@ -9,8 +9,11 @@
 
 namespace wt::nki {
 
+// An element may be off by the sum of three parts.
 struct Tolerance {
-  double absolute = 0, relative = 0;
+  double absolute = 0;
+  double relative = 0;    // of the reference's element
+  double of_largest = 0;  // of the reference's largest magnitude: what sums of large terms lose
 };
 
 // What rounding to `dtype` explains: a few units of its last place.

@@ -12,6 +12,7 @@ struct HostArray {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
   std::vector<std::byte> bytes;  // dense, the last dimension innermost; empty: shape only
+  const void* origin = nullptr;  // names the simulated tensor it was fetched from; never followed
 
   int64_t elements() const {
     int64_t product = 1;

@@ -1,6 +1,7 @@
 #include "nki/instr_type.h"
 
 #include <array>
+#include <new>
 
 #include "nki/args.h"
 #include "nki/errors.h"
@@ -103,12 +104,13 @@ bool MissingArgument(const chip::InstrDef& def, size_t param) {
   return false;
 }
 
-bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* instr) {
+bool FillInstr(const CallableObject& self, const Slots& slots, chip::Instr* instr,
+               ListItems* lists) {
   instr->def = self.def;
   instr->engine = chip::Engine::kUnknown;
   for (size_t i = 0; i < self.num_params; ++i) {
     if (slots[i]) {
-      if (!ReadArg(*self.def, i, slots[i], instr)) return false;
+      if (!ReadArg(*self.def, i, slots[i], instr, lists)) return false;
     } else if (!self.def->params[i].default_value) {
       return MissingArgument(*self.def, i);
     } else {
@@ -130,6 +132,15 @@ Status Issue(Session* session, chip::Instr* instr) {
   return session->Issue(*instr);
 }
 
+PyObject* FillAndIssue(Session* session, const CallableObject& self, const Slots& slots,
+                       chip::Instr* instr) {
+  ListItems lists;
+  if (!FillInstr(self, slots, instr, &lists)) return nullptr;
+  instr->source = session->Here();
+  const Status status = Issue(session, instr);
+  return status.ok() ? NewHandle(session, *instr) : Raise(status);
+}
+
 PyObject* Call(PyObject* callable, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const auto& self = *reinterpret_cast<CallableObject*>(callable);
   Session* session = CurrentOrRaise(self.def->name);
@@ -141,10 +152,10 @@ PyObject* Call(PyObject* callable, PyObject* const* args, size_t nargsf, PyObjec
   }
   chip::Instr* instr = session->BeginInstr();
   PyObject* result = nullptr;
-  if (FillInstr(self, slots, instr)) {
-    instr->source = session->Here();
-    const Status status = Issue(session, instr);
-    result = status.ok() ? NewHandle(session, *instr) : Raise(status);
+  try {
+    result = FillAndIssue(session, self, slots, instr);
+  } catch (const std::bad_alloc&) {
+    result = PyErr_NoMemory();
   }
   session->EndInstr(instr);
   return result;
@@ -170,7 +181,16 @@ PyObject* GetDoc(PyObject* self, void*) {
   const chip::InstrDef& def = DefOf(self);
   return MakeString(fmt::format("{}{}\n\n{}", def.name, Signature(def), def.summary));
 }
-PyGetSetDef getters[] = {{"__name__", GetName, nullptr, nullptr, nullptr},
+PyObject* GetParameters(PyObject* self, void*) {
+  const auto* callable = reinterpret_cast<CallableObject*>(self);
+  PyObject* names = PyTuple_New(static_cast<Py_ssize_t>(callable->num_params));
+  for (size_t i = 0; names && i < callable->num_params; ++i) {
+    PyTuple_SET_ITEM(names, static_cast<Py_ssize_t>(i), Py_NewRef(callable->names[i]));
+  }
+  return names;
+}
+PyGetSetDef getters[] = {{"parameters", GetParameters, nullptr, "Names, in order.", nullptr},
+                         {"__name__", GetName, nullptr, nullptr, nullptr},
                          {"__qualname__", GetName, nullptr, nullptr, nullptr},
                          {"__module__", GetModule, nullptr, nullptr, nullptr},
                          {"__doc__", GetDoc, nullptr, nullptr, nullptr},

@@ -4,11 +4,9 @@
 #include "nki/python.h"
 // After Python.h.
 #include "base/status.h"
+#include "nki/python_folder.h"
 
 namespace wt::nki {
-
-// The folder that holds the package nki: for PYTHONPATH. $WINDTUNNEL_PYTHON, or where it was built.
-std::string PythonFolder();
 
 // Starts the interpreter unless it runs, and holds its lock while it lives.
 class Interpreter {

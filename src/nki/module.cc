@@ -79,7 +79,7 @@ Status FillSizes(std::span<const int64_t> shape, chip::TensorSpec* spec) {
   return {};
 }
 
-// ndarray(shape, dtype, buffer, name="", address=None)
+// ndarray(shape, dtype, buffer=sbuf, name="", address=None)
 PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"shape", "dtype", "buffer", "name", "address", nullptr};
   PyObject *shape = nullptr, *dtype = nullptr, *buffer = nullptr, *name = nullptr,
@@ -87,15 +87,15 @@ PyObject* NdarrayFunction(PyObject*, PyObject* arguments, PyObject* keywords) {
   std::vector<int64_t> sizes;
   DType element;
   chip::TensorSpec spec;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOO|OO:ndarray", const_cast<char**>(names),
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|OOO:ndarray", const_cast<char**>(names),
                                    &shape, &dtype, &buffer, &name, &address)) {
     return nullptr;
   }
   Session* session = CurrentOrRaise("ndarray");
   if (!session || !ParseInts(shape, "ndarray: shape", &sizes) ||
       !ParseDTypeObject(dtype, "ndarray: dtype", &element) ||
-      !ParseBuffer(buffer, &spec.memory, &spec.shared) || !ParseName(name, &spec.name) ||
-      !ParseAddress(address, &spec.address)) {
+      (buffer && !ParseBuffer(buffer, &spec.memory, &spec.shared)) ||
+      !ParseName(name, &spec.name) || !ParseAddress(address, &spec.address)) {
     return nullptr;
   }
   spec.dtype = StoredType(session->wide(), element);
@@ -204,7 +204,7 @@ PyMethodDef functions[] = {
     {"set_package_folder", SetPackageFolderFunction, METH_O,
      "Frames of files below it are not the kernel author's."},
     {"ndarray", WithKeywords(NdarrayFunction), METH_VARARGS | METH_KEYWORDS,
-     "ndarray(shape, dtype, buffer, name='', address=None)"},
+     "ndarray(shape, dtype, buffer=sbuf, name='', address=None)"},
     {"new_register", RegisterFunction, METH_O, "new_register(frozen)"},
     {"freeze", FreezeFunction, METH_VARARGS, "freeze(register, frozen)"},
     {"read_register", ReadRegisterFunction, METH_O, "The value of a register at this point."},

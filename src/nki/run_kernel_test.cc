@@ -79,7 +79,7 @@ TEST(RunKernelTest, ShapesOnly) {
 TEST(RunKernelTest, ErrorsCarryClassAndTraceback) {
   const KernelRun run = MakeRun(R"(
 def helper(x):
-    return x[:, 0:100]
+    return x[:, nl.ds(0, 100)]
 @nki.jit
 def kernel(x):
     helper(x)
@@ -88,7 +88,7 @@ def kernel(x):
   const Status status = RunKernel(run).status();
   EXPECT_EQ(chip::ClassOf(status), chip::ErrorClass::kOutOfBounds) << status.message();
   EXPECT_THAT(status.message(), HasSubstr("in helper"));
-  EXPECT_THAT(status.message(), HasSubstr("return x[:, 0:100]"));
+  EXPECT_THAT(status.message(), HasSubstr("return x[:, nl.ds(0, 100)]"));
 }
 
 TEST(RunKernelTest, PythonErrorsToo) {

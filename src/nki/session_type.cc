@@ -32,9 +32,17 @@ std::shared_ptr<chip::Hbm> HbmOf(PyObject* peer, int cores, const chip::Machine&
 }
 
 PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {
-      "platform", "values", "precise_fp", "check_uninitialized", "max_instructions", "seed", "rank",
-      "cores",    "peer",   nullptr};
+  static const char* names[] = {"platform",
+                                "values",
+                                "precise_fp",
+                                "check_uninitialized",
+                                "max_instructions",
+                                "seed",
+                                "rank",
+                                "cores",
+                                "peer",
+                                "grid",
+                                nullptr};
   const char* platform = nullptr;
   int values = 1, precise = 1, check = 1, rank = 0, cores = 1, grid = 0;
   unsigned long long limit = 0, seed = 0;

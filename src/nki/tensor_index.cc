@@ -67,6 +67,7 @@ bool ParseDynamicSlice(PyObject* object, IndexItem* item, PyObject** index) {
     return SetIndex(slice->start, index);
   }
   item->kind = IndexItem::kSlice;
+  item->exact = true;
   if (!ParseInt(slice->start, "ds: start", &item->start)) return false;
   item->has_start = item->has_stop = true;
   item->step = 1;

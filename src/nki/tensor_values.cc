@@ -52,6 +52,7 @@ Result<FetchedTensor> Fetch(const View& view) {
                        "{} is chosen by an index at run time; copy it before it is looked at",
                        Describe(view));
   }
+  fetched.array.origin = tensor->data;
   if (!tensor->data) return fetched;
   const int64_t item = DTypeBytes(fetched.array.dtype);
   const int64_t total = tensor->partition_bytes * tensor->partitions;

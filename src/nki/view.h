@@ -68,6 +68,7 @@ struct IndexItem {
   };
   Kind kind = kSlice;
   bool has_start = false, has_stop = false;
+  bool exact = false;  // nl.ds: all of it must be there; a Python slice ends where the tensor does
   int64_t start = 0, stop = 0, step = 1;  // kInteger: start; kDynamicSlice: stop is the size
 };
 

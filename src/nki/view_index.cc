@@ -98,6 +98,7 @@ struct Builder {
     int64_t start = item.has_start ? item.start : 0, stop = item.has_stop ? item.stop : size;
     if (start < 0) start += size;
     if (stop < 0) stop += size;
+    if (!item.exact && stop > size && start < size) stop = size;
     if (item.step < 1 || start < 0 || stop > size || start >= stop) {
       return BadSlice(view, dim, start, stop, item.step);
     }

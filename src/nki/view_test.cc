@@ -109,8 +109,11 @@ TEST(IndexTest, NewAxisAndEllipsis) {
 
 TEST(IndexTest, RefusesWhatLeavesTheTensor) {
   Fake t = Sbuf({128, 100});
-  EXPECT_THAT(IndexError(t.view, {All(), Part(64, 128)}), HasSubstr("[out-of-bounds]"));
-  EXPECT_THAT(IndexError(t.view, {All(), Part(64, 128)}), HasSubstr("min(stop, 100)"));
+  EXPECT_THAT(Shape(IndexOf(t.view, {All(), Part(64, 128)})), ElementsAre(128, 36));
+  EXPECT_THAT(IndexError(t.view, {All(), Part(100, 128)}), HasSubstr("[out-of-bounds]"));
+  IndexItem exact = Part(64, 128);
+  exact.exact = true;
+  EXPECT_THAT(IndexError(t.view, {All(), exact}), HasSubstr("min(stop, 100)"));
   EXPECT_THAT(IndexError(t.view, {At(128)}), HasSubstr("expected -128 to 127"));
   EXPECT_THAT(IndexError(t.view, {All(), Part(5, 5)}), HasSubstr("is empty"));
   EXPECT_THAT(IndexError(t.view, {All(), Part(5, 9, 0)}), HasSubstr("step of at least 1"));

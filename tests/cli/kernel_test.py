@@ -114,7 +114,7 @@ class KernelTest(unittest.TestCase):
         done = run("kernel", "check", f"{path}:half_negated", "--reference", "same", "--arg", "x=128x128:f32")
         self.assertEqual(done.returncode, 1)
         self.assertIn("[0, 64]", done.stdout)
-        self.assertIn("dma_copy at kernel.py:12", done.stdout)
+        self.assertIn("dma_copy at kernel.py:13, of what tensor_scalar at kernel.py:12 had made", done.stdout)
 
     def test_a_mistake_names_class_and_line(self):
         path = self.kernel("""
@@ -129,7 +129,7 @@ class KernelTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("[uninitialized]", done.stderr)
         self.assertIn("kernel.py", done.stderr)
-        self.assertIn("line 10", done.stderr)
+        self.assertIn("line 11", done.stderr)
 
     def test_a_kernel_that_never_ends_is_stopped(self):
         path = self.kernel("""

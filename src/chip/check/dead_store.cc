@@ -1,6 +1,8 @@
 #include "chip/check/dead_store.h"
 
-#include "chip/isa.h"
+#include <algorithm>
+
+#include "chip/isa/rows.h"
 
 namespace wt::chip {
 namespace {
@@ -9,6 +11,15 @@ namespace {
 // name.
 bool Followed(const Tensor& tensor) {
   return !tensor.is_register && !tensor.shared && !tensor.address;
+}
+
+bool Writes(Role role) { return role == Role::kWrite || role == Role::kReadWrite; }
+
+// Products add to PSUM unless they say that they do not.
+bool Accumulates(const Instr& instr) {
+  if (instr.def != &isa::kNcMatmul && instr.def != &isa::kNcMatmulMx) return false;
+  const Arg& accumulate = instr.args[static_cast<size_t>(ParamIndex(*instr.def, "accumulate"))];
+  return !accumulate.given() || accumulate.i != 0;
 }
 
 }  // namespace
@@ -23,13 +34,14 @@ void DeadStoreCheck::OnRelease(const Tensor& tensor) {
 }
 
 void DeadStoreCheck::OnInstr(const Machine&, const Instr& instr) {
+  const bool accumulates = Accumulates(instr);
   for (size_t i = 0; i < instr.operands.size(); ++i) {
-    if (instr.roles[i] != Role::kWrite) Read(instr.operands[i]);
+    if (instr.roles[i] != Role::kWrite || accumulates) Read(instr.operands[i]);
   }
+  // Of several results a kernel may want only one.
+  if (std::count_if(instr.roles.begin(), instr.roles.end(), Writes) != 1) return;
   for (size_t i = 0; i < instr.operands.size(); ++i) {
-    if (instr.roles[i] != Role::kRead && instr.roles[i] != Role::kIndex) {
-      Overwrite(instr.operands[i], instr);
-    }
+    if (Writes(instr.roles[i])) Overwrite(instr.operands[i], instr);
   }
 }
 
@@ -39,7 +51,7 @@ void DeadStoreCheck::Read(const AccessPattern& pattern) {
   if (unread == unread_.end() || unread->second.empty()) return;
   const Footprint footprint = FootprintOf(pattern);
   std::erase_if(unread->second,
-                [&](const Write& write) { return Overlap(write.footprint, footprint); });
+                [&](const Write& write) { return Intersect(write.footprint, footprint); });
 }
 
 void DeadStoreCheck::Overwrite(const AccessPattern& pattern, const Instr& instr) {

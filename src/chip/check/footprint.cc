@@ -67,7 +67,7 @@ Footprint FootprintOf(const AccessPattern& pattern) {
   return footprint;
 }
 
-bool Overlap(const Footprint& a, const Footprint& b) {
+bool Intersect(const Footprint& a, const Footprint& b) {
   if (!BoxesOverlap(a, b)) return false;
   if (a.dense() && b.dense()) return true;
   for (size_t i = 0, j = 0; i < a.runs.size() && j < b.runs.size();) {

@@ -25,7 +25,7 @@ struct Footprint {
 Footprint FootprintOf(const AccessPattern& pattern);
 
 // Whether at least one byte belongs to both.
-bool Overlap(const Footprint& a, const Footprint& b);
+bool Intersect(const Footprint& a, const Footprint& b);
 // Whether every byte of `inner` belongs to `outer`.
 bool Covers(const Footprint& outer, const Footprint& inner);
 

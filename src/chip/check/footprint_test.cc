@@ -63,7 +63,7 @@ TEST(Footprint, RandomPatternsCoverExactlyTheirBytes) {
     EXPECT_EQ(BytesOf(a), in_a);
     bool common = false;
     for (int64_t byte : in_a) common |= in_b.count(byte) > 0;
-    EXPECT_EQ(Overlap(a, b), common);
+    EXPECT_EQ(Intersect(a, b), common);
     EXPECT_EQ(Covers(a, b), std::includes(in_a.begin(), in_a.end(), in_b.begin(), in_b.end()));
   }
 }
@@ -75,9 +75,9 @@ TEST(Footprint, AddressesPutTensorsIntoOneSpace) {
   a.partitions = b.partitions = 64;
   const AccessPattern whole_a = Pattern(&a, 0, {{1, 64}, {1, 64}});
   const AccessPattern first_b = Pattern(&b, 0, {{1, 64}, {1, 8}});
-  EXPECT_TRUE(Overlap(FootprintOf(whole_a), FootprintOf(first_b)));
+  EXPECT_TRUE(Intersect(FootprintOf(whole_a), FootprintOf(first_b)));
   const AccessPattern half_a = Pattern(&a, 0, {{1, 64}, {1, 32}});
-  EXPECT_FALSE(Overlap(FootprintOf(half_a), FootprintOf(first_b)));
+  EXPECT_FALSE(Intersect(FootprintOf(half_a), FootprintOf(first_b)));
 }
 
 }  // namespace

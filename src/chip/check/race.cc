@@ -24,7 +24,7 @@ void AliasRaceCheck::Order(const Record& access, Clock* clock) const {
   for (const std::vector<Record>& records : records_) {
     for (const Record& record : records) {
       if (record.tensor == access.tensor && (record.write || access.write) &&
-          Overlap(record.footprint, access.footprint)) {
+          Intersect(record.footprint, access.footprint)) {
         Join(record.clock, clock);
       }
     }
@@ -37,7 +37,7 @@ void AliasRaceCheck::Report(const Record& access, const Clock& clock) {
       const bool ordered =
           record.engine == access.engine || record.time <= clock[Index(record.engine)];
       if (record.tensor == access.tensor || ordered || !(record.write || access.write)) continue;
-      if (!Overlap(record.footprint, access.footprint)) continue;
+      if (!Intersect(record.footprint, access.footprint)) continue;
       findings_->Add(
           {ErrorClass::kRace,
            fmt::format("{} on the {} engine and {} on the {} engine touch the same bytes under "
@@ -122,7 +122,7 @@ void CoreRaceCheck::OnAccess(int rank, uint64_t epoch, bool write, const AccessP
   Record access{rank, epoch, write, FootprintOf(pattern), source};
   for (const Record& record : records) {
     if (record.rank == rank || record.epoch != epoch || !(record.write || write)) continue;
-    if (!Overlap(record.footprint, access.footprint)) continue;
+    if (!Intersect(record.footprint, access.footprint)) continue;
     // The same words whichever core came first.
     const Record& first = rank == 0 ? access : record;
     const Record& second = rank == 0 ? record : access;

@@ -5,8 +5,8 @@
 
 namespace wt::chip {
 
-Writer WriterMap::WriterOf(const Instr& instr) const {
-  Writer writer{instr.def->name, instr.source};
+WrittenBy WriterMap::WriterOf(const Instr& instr) const {
+  WrittenBy writer{instr.def->name, instr.source};
   for (size_t i = 0; i < instr.operands.size(); ++i) {
     if (instr.roles[i] != Role::kRead) continue;
     const auto producer = on_chip_.find(instr.operands[i].tensor->id);
@@ -19,7 +19,7 @@ Writer WriterMap::WriterOf(const Instr& instr) const {
 }
 
 void WriterMap::OnInstr(const Machine&, const Instr& instr) {
-  const Writer writer = WriterOf(instr);
+  const WrittenBy writer = WriterOf(instr);
   for (size_t i = 0; i < instr.operands.size(); ++i) {
     if (instr.roles[i] != Role::kWrite && instr.roles[i] != Role::kReadWrite) continue;
     const AccessPattern& pattern = instr.operands[i];
@@ -27,7 +27,7 @@ void WriterMap::OnInstr(const Machine&, const Instr& instr) {
       on_chip_[pattern.tensor->id] = writer;
       continue;
     }
-    Pieces& pieces = hbm_[pattern.tensor->id];
+    Pieces& pieces = hbm_[pattern.tensor->data];
     for (const Run& run : FootprintOf(pattern).runs) Write(&pieces, run.begin, run.end, writer);
   }
 }
@@ -37,7 +37,7 @@ void WriterMap::OnRelease(const Tensor& tensor) {
 }
 
 // Cuts what was there to the left and right of [begin, end) and puts the new piece in between.
-void WriterMap::Write(Pieces* pieces, int64_t begin, int64_t end, const Writer& writer) {
+void WriterMap::Write(Pieces* pieces, int64_t begin, int64_t end, const WrittenBy& writer) {
   auto it = pieces->upper_bound(begin);
   if (it != pieces->begin() && std::prev(it)->second.end > begin) --it;
   while (it != pieces->end() && it->first < end) {
@@ -53,7 +53,7 @@ void WriterMap::Write(Pieces* pieces, int64_t begin, int64_t end, const Writer& 
   (*pieces)[begin] = {end, writer};
 }
 
-const Writer* WriterMap::Find(TensorId tensor, int64_t byte) const {
+const WrittenBy* WriterMap::Find(const void* tensor, int64_t byte) const {
   const auto pieces = hbm_.find(tensor);
   if (pieces == hbm_.end()) return nullptr;
   auto it = pieces->second.upper_bound(byte);

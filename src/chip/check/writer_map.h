@@ -10,7 +10,7 @@
 
 namespace wt::chip {
 
-struct Writer {
+struct WrittenBy {
   const char* instr = "";  // the one that wrote HBM
   SourceId source = 0;
   const char* producer = "";  // the one that had written what was stored; "" when nothing had
@@ -24,19 +24,20 @@ class WriterMap : public CoreObserver {
   void OnInstr(const Machine& machine, const Instr& instr) override;
 
   // The last writer of a byte of an HBM tensor; null when no instruction wrote it.
-  const Writer* Find(TensorId tensor, int64_t byte) const;
+  // Tensors go by their bytes (Tensor::data), since those of shared HBM have a name on each core.
+  const WrittenBy* Find(const void* tensor, int64_t byte) const;
 
  private:
   struct Piece {
     int64_t end = 0;
-    Writer writer;
+    WrittenBy writer;
   };
   using Pieces = std::map<int64_t, Piece>;  // by first byte; disjoint
-  static void Write(Pieces* pieces, int64_t begin, int64_t end, const Writer& writer);
-  Writer WriterOf(const Instr& instr) const;
+  static void Write(Pieces* pieces, int64_t begin, int64_t end, const WrittenBy& writer);
+  WrittenBy WriterOf(const Instr& instr) const;
 
-  std::unordered_map<TensorId, Pieces> hbm_;
-  std::unordered_map<TensorId, Writer> on_chip_;  // the last writer of any of its bytes
+  std::unordered_map<const void*, Pieces> hbm_;
+  std::unordered_map<TensorId, WrittenBy> on_chip_;  // the last writer of any of its bytes
 };
 
 }  // namespace wt::chip

@@ -168,7 +168,6 @@ const InstrDef kActivate2 = {
     .check = activations4::CheckActivate2,
     .execute = activations4::ExecuteActivate2,
     .cost = cost::Activate2,
-    .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
 
 const InstrDef kExponential = {
@@ -183,7 +182,6 @@ const InstrDef kExponential = {
     .check = activations4::CheckExponential,
     .execute = activations4::ExecuteExponential,
     .cost = cost::Exponential,
-    .cost_rule = "vector.exponential",
 };
 
 }  // namespace wt::chip::isa

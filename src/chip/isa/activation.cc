@@ -180,7 +180,6 @@ const InstrDef kActivation = {
     .check = activations::CheckActivation,
     .execute = activations::ExecuteActivation,
     .cost = cost::Activation,
-    .cost_rule = "scalar.activation by function, tensor operands and accumulator reads",
 };
 
 const InstrDef kActivationReduce = {
@@ -192,7 +191,6 @@ const InstrDef kActivationReduce = {
     .check = activations::CheckActivationReduce,
     .execute = activations::ExecuteActivationReduce,
     .cost = cost::ActivationReduce,
-    .cost_rule = "scalar.activation and scalar.read_accumulator",
 };
 
 }  // namespace wt::chip::isa

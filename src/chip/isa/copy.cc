@@ -99,7 +99,6 @@ const InstrDef kTensorCopy = {
     .check = copies::CheckTensorCopy,
     .execute = copies::ExecuteTensorCopy,
     .cost = cost::TensorCopy,
-    .cost_rule = "vector.copy by element types and memories; scalar.copy; gpsimd.copy",
 };
 
 const InstrDef kMemset = {
@@ -111,7 +110,6 @@ const InstrDef kMemset = {
     .check = copies::CheckMemset,
     .execute = copies::ExecuteMemset,
     .cost = cost::Memset,
-    .cost_rule = "memset by element type",
 };
 
 }  // namespace wt::chip::isa

@@ -135,7 +135,6 @@ const InstrDef kDmaCopy = {
     .check = dma_copy::CheckDmaCopy,
     .execute = dma_copy::ExecuteDmaCopy,
     .cost = cost::DmaCopy,
-    .cost_rule = "dma by bytes, descriptor size and engines",
 };
 
 }  // namespace wt::chip::isa

@@ -54,16 +54,13 @@ EngineSet TensorTensorEngines(const Machine&, const Instr& instr) {
   return {Engine::kVector, Engine::kGpSimd};
 }
 
-Status CheckTensorTensor(const Machine& machine, const Instr& instr) {
+Status CheckTensorTensor(const Machine&, const Instr& instr) {
   const auto op = instr.name_of<AluOp>(tt::kOp);
   if (!IsBitwise(op) && !IsBinaryArithmetic(op))
     return KernelError(ErrorClass::kArgument, "tensor_tensor: op {} does not take two inputs",
                        AluOpName(op));
   if (op == AluOp::kInvert)
     return KernelError(ErrorClass::kArgument, "tensor_tensor: op invert does not take two inputs");
-  if ((op == AluOp::kAbsMax || op == AluOp::kAbsMin) && machine.generation < Generation::kGen4)
-    return KernelError(ErrorClass::kGeneration, "tensor_tensor: op {} does not exist on {}",
-                       AluOpName(op), machine.name);
   if (IsBitwise(op)) WT_RETURN_IF_ERROR(CheckIntegers(instr, {tt::kDst, tt::kData1, tt::kData2}));
   WT_RETURN_IF_ERROR(CheckNotBothPsum(instr, tt::kData1, tt::kData2));
   WT_RETURN_IF_ERROR(CheckSameSize(instr, tt::kDst, tt::kData1));
@@ -328,7 +325,6 @@ const InstrDef kTensorTensor = {
     .check = elementwise::CheckTensorTensor,
     .execute = elementwise::ExecuteTensorTensor,
     .cost = cost::TensorTensor,
-    .cost_rule = "vector.tensor_tensor by element types; gpsimd.elementwise",
 };
 
 const InstrDef kTensorScalar = {
@@ -344,7 +340,6 @@ const InstrDef kTensorScalar = {
     .check = elementwise::CheckTensorScalar,
     .execute = elementwise::ExecuteTensorScalar,
     .cost = cost::TensorScalar,
-    .cost_rule = "vector.tensor_scalar by element types and memories; scalar.activation_copy",
 };
 
 const InstrDef kScalarTensorTensor = {
@@ -358,7 +353,6 @@ const InstrDef kScalarTensorTensor = {
     .check = elementwise::CheckScalarTensorTensor,
     .execute = elementwise::ExecuteScalarTensorTensor,
     .cost = cost::ScalarTensorTensor,
-    .cost_rule = "vector.tensor_tensor by element types",
 };
 
 const InstrDef kReciprocal = {
@@ -370,7 +364,6 @@ const InstrDef kReciprocal = {
     .check = elementwise::CheckReciprocal,
     .execute = elementwise::ExecuteReciprocal,
     .cost = cost::Reciprocal,
-    .cost_rule = "vector.reciprocal",
 };
 
 }  // namespace wt::chip::isa

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::gather_test {
 namespace {
 
 Call LocalGather(Bench& bench, const AccessPattern& dst, const AccessPattern& src,
@@ -149,4 +149,4 @@ TEST(NcNGather, RefusesAnIndexOutside) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::gather_test

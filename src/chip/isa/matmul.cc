@@ -344,7 +344,6 @@ const InstrDef kNcMatmul = {
     .check = nc_matmul::CheckMatmul,
     .execute = nc_matmul::ExecuteMatmul,
     .cost = cost::NcMatmul,
-    .cost_rule = "tensor.matmul by element type and columns; weight load hidden or elided",
 };
 
 }  // namespace wt::chip::isa

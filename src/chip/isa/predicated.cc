@@ -89,7 +89,6 @@ const InstrDef kTensorCopyPredicated = {
     .check = tensor_copy_predicated::CheckPredicated,
     .execute = tensor_copy_predicated::ExecutePredicated,
     .cost = cost::TensorCopyPredicated,
-    .cost_rule = "vector.copy_predicated",
 };
 
 }  // namespace wt::chip::isa

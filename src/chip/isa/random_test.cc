@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::random_test {
 namespace {
 
 std::vector<uint32_t> Rng(Bench& bench, Engine engine, int64_t partitions, int64_t elements,
@@ -245,4 +245,4 @@ TEST(Rand2, RefusedBeforeGeneration4AndWithoutRoom) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::random_test

@@ -110,13 +110,14 @@ Status ExecuteTensorReduce(ExecuteContext& context, const Instr& instr) {
   const Walk& to = context.walk(tr::kDst);
   FloatReader in = context.Floats(tr::kData);
   FloatWriter out = context.FloatsOut(tr::kDst);
-  const float sign = instr.flag(tr::kNegate) ? -1.0f : 1.0f;
+  const bool negate = instr.flag(tr::kNegate);
   const Walk& from = context.walk(tr::kData);
   ForBlocks(from, [&](int64_t p, int64_t count) {
     const float* data = in.Rows(p, count);
     float* results = out.Rows(p, count);
-    for (int64_t i = 0; i < count * to.row_elements(); ++i)
-      results[i] = sign * ReduceRow(op, data + i * group, group);
+    const int64_t groups = count * to.row_elements();
+    ReduceGroups(op, data, group, groups, results);
+    if (negate) AluScalar(AluOp::kMultiply, results, -1.0f, false, results, groups);
     out.Done(p, count);
   });
   return {};
@@ -154,23 +155,24 @@ Status CheckScan(const Machine&, const Instr& instr) {
 
 // The chain runs in fp32; only what is stored is rounded to dst's type.
 Status ExecuteScan(ExecuteContext& context, const Instr& instr) {
-  const auto op0 = instr.name_of<AluOp>(sc::kOp0), op1 = instr.name_of<AluOp>(sc::kOp1);
-  const bool reverse0 = instr.flag(sc::kReverse0), reverse1 = instr.flag(sc::kReverse1);
+  const ScanOps ops = {instr.name_of<AluOp>(sc::kOp0), instr.name_of<AluOp>(sc::kOp1),
+                       instr.flag(sc::kReverse0), instr.flag(sc::kReverse1)};
   const Walk& to = context.walk(sc::kDst);
-  const float* initial = context.Scalars(sc::kInitial, to.rows());
+  const int64_t n = to.row_elements();
+  float* state = context.state().scratch.Floats(to.rows());
+  std::copy_n(context.Scalars(sc::kInitial, to.rows()), to.rows(), state);
+  float* a = context.state().scratch.Floats(kScanRows * n);
+  float* b = context.state().scratch.Floats(kScanRows * n);
   FloatReader data0 = context.Floats(sc::kData0), data1 = context.Floats(sc::kData1);
-  FloatWriter out = context.FloatsOut(sc::kDst);
-  for (int64_t p = 0; p < to.rows(); ++p) {
-    const float* a = data0.Row(p);
-    const float* b = data1.Row(p);
-    float* row = out.Row(p);
-    float state = initial[p];
-    for (int64_t i = 0; i < to.row_elements(); ++i) {
-      const float inner = reverse0 ? Apply(op0, state, a[i]) : Apply(op0, a[i], state);
-      state = reverse1 ? Apply(op1, b[i], inner) : Apply(op1, inner, b[i]);
-      row[i] = state;
+  MarkWritten(to);
+  for (int64_t p = 0; p < to.rows(); p += kScanRows) {
+    const int64_t count = std::min(kScanRows, to.rows() - p);
+    for (int64_t r = 0; r < count; ++r) {
+      std::copy_n(data0.Row(p + r), n, a + r * n);
+      std::copy_n(data1.Row(p + r), n, b + r * n);
     }
-    out.Done(p);
+    ScanRows(ops, a, b, count, n, state + p, a);
+    StoreRows(to, p, count, a);
   }
   return {};
 }
@@ -189,7 +191,6 @@ const InstrDef kTensorReduce = {
     .check = reductions::CheckTensorReduce,
     .execute = reductions::ExecuteTensorReduce,
     .cost = cost::TensorReduce,
-    .cost_rule = "vector.reduce by elements of data",
 };
 
 const InstrDef kTensorTensorScan = {
@@ -203,7 +204,6 @@ const InstrDef kTensorTensorScan = {
     .check = reductions::CheckScan,
     .execute = reductions::ExecuteScan,
     .cost = cost::TensorTensorScan,
-    .cost_rule = "vector.scan",
 };
 
 }  // namespace wt::chip::isa

@@ -241,7 +241,6 @@ const InstrDef kNcTranspose = {
     .check = transposes::CheckNcTranspose,
     .execute = transposes::ExecuteNcTranspose,
     .cost = cost::NcTranspose,
-    .cost_rule = "tensor.transpose by rows; vector.transpose",
 };
 
 const InstrDef kDmaTranspose = {
@@ -255,7 +254,6 @@ const InstrDef kDmaTranspose = {
     .check = transposes::CheckDmaTranspose,
     .execute = transposes::ExecuteDmaTranspose,
     .cost = cost::DmaTranspose,
-    .cost_rule = "dma by bytes, at the share of bandwidth that transposing reaches",
 };
 
 }  // namespace wt::chip::isa

@@ -7,13 +7,13 @@ namespace {
 
 using nlohmann::json;
 
-json Place(const Profile& profile, SourceId source) {
+json PlaceJson(const Profile& profile, SourceId source) {
   if (source == 0 || !profile.sources) return nullptr;
   const SourceLine& line = profile.sources->at(source);
   return {{"file", line.file}, {"line", line.line}, {"function", line.function}};
 }
 
-json Engines(const Profile& profile) {
+json EnginesJson(const Profile& profile) {
   json engines = json::object();
   for (int e = 0; e < kNumEngines; ++e) {
     const auto i = static_cast<size_t>(e);
@@ -24,7 +24,7 @@ json Engines(const Profile& profile) {
   return engines;
 }
 
-json Dma(const DmaStats& dma) {
+json DmaJson(const DmaStats& dma) {
   return {{"load_bytes", dma.load_bytes},
           {"store_bytes", dma.store_bytes},
           {"other_bytes", dma.other_bytes},
@@ -35,15 +35,15 @@ json Dma(const DmaStats& dma) {
           {"reloaded_bytes", dma.reloaded_bytes}};
 }
 
-json Stalls(const Profile& profile) {
+json StallsJson(const Profile& profile) {
   json stalls = json::array();
   for (const Stall& stall : profile.stalls) {
     stalls.push_back({{"us", stall.ns / 1e3},
                       {"count", stall.count},
                       {"wait", WaitName(stall.wait)},
                       {"waiting_for", EngineName(stall.waiting_for)},
-                      {"at", Place(profile, stall.waiting_source)},
-                      {"for", Place(profile, stall.source)}});
+                      {"at", PlaceJson(profile, stall.waiting_source)},
+                      {"for", PlaceJson(profile, stall.source)}});
   }
   return stalls;
 }
@@ -59,7 +59,7 @@ nlohmann::json ProfileJson(const Profile& profile) {
   for (const Advice& item : profile.advice) {
     advice.push_back({{"what", item.what},
                       {"gain_us", item.gain_ns / 1e3},
-                      {"at", Place(profile, item.source)}});
+                      {"at", PlaceJson(profile, item.source)}});
   }
   for (const LineCost& line : profile.lines) {
     json busy = json::object();
@@ -67,7 +67,7 @@ nlohmann::json ProfileJson(const Profile& profile) {
       const double ns = line.busy_ns[static_cast<size_t>(e)];
       if (ns > 0) busy[EngineName(static_cast<Engine>(e))] = ns / 1e3;
     }
-    lines.push_back({{"at", Place(profile, line.source)},
+    lines.push_back({{"at", PlaceJson(profile, line.source)},
                      {"instructions", line.instructions},
                      {"busy_us", busy}});
   }
@@ -79,7 +79,7 @@ nlohmann::json ProfileJson(const Profile& profile) {
           {"latency_high_us", profile.band_high_ns / 1e3},
           {"band_rule", profile.band_rule},
           {"envelope_us", profile.envelope_ns / 1e3},
-          {"engines", Engines(profile)},
+          {"engines", EnginesJson(profile)},
           {"busiest", EngineName(profile.busiest)},
           {"idle_us", profile.idle_ns / 1e3},
           {"pe_limited_us", profile.pe_limited_ns / 1e3},
@@ -87,13 +87,13 @@ nlohmann::json ProfileJson(const Profile& profile) {
           {"flops", profile.flops},
           {"mfu", profile.mfu},
           {"mbu", profile.mbu},
-          {"dma", Dma(profile.dma)},
+          {"dma", DmaJson(profile.dma)},
           {"sbuf_bytes_peak", profile.sbuf_bytes_peak},
           {"sbuf_bytes_by_partition", profile.sbuf_bytes_by_partition},
           {"psum_bytes_by_partition", profile.psum_bytes_by_partition},
           {"psum_banks_peak", profile.psum_banks_peak},
           {"oversubscribed", profile.oversubscribed},
-          {"stalls", Stalls(profile)},
+          {"stalls", StallsJson(profile)},
           {"lines", lines},
           {"advice", advice},
           {"evidence", evidence}};

@@ -14,7 +14,7 @@ class HostView:
         self.data = data
 
 
-def describe(value, name):
+def describe(value, name="array"):
     """The HostView of the array that is argument `name`; None for what is no array."""
     if isinstance(value, _core.HostArray):
         return HostView(value.shape, value.dtype, lambda: value if value.has_values else None)

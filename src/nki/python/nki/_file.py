@@ -2,6 +2,7 @@
 import ast
 import difflib
 import importlib.util
+import inspect
 import os
 import sys
 
@@ -24,10 +25,16 @@ def run_function(file, function, args):
     """[(name, HostArray)] of what a plain function gives for the same arguments as NumPy arrays."""
     called = find(load(file), file, function)
     called = called.function if isinstance(called, Kernel) else called
-    kwargs = {name: _numpy(_value(value)) for name, value in args}
+    kwargs = {name: _numpy(_value(value)) for name, value in args if _accepts(called, name)}
     result = called(**kwargs)
     sys.stdout.flush()
     return _named("out", _host(result))
+
+
+def _accepts(function, name):
+    """Whether a reference takes this argument of the kernel: those of its schedule it need not know."""
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def load(file):

@@ -72,20 +72,26 @@ class _CoreRun:
 
     def run(self):
         with self.session:
-            self.session.set_schedule(self.schedule)
-            args = [self._take(value, f"argument {i}") for i, value in enumerate(self.args)]
-            kwargs = {name: self._take(value, name) for name, value in self.kwargs.items()}
-            self.returned = self.function(*args, **kwargs)
-            self.session.check_schedule()
+            self._issue()
 
     def run_until_error(self, runs):
-        try:
-            self.run()
-        except BaseException as error:  # handed to the thread that called the kernel
-            self.error = error
-            for run in runs:
-                if run is not self:
-                    run.session.cancel()
+        """Keeps the exception for the thread that called the kernel; the other core's calls fail from then on."""
+        with self.session:
+            try:
+                self._issue()
+            except BaseException as error:
+                self.error = error
+                if not self.session.cancelled:
+                    for run in runs:
+                        if run is not self:
+                            run.session.cancel()
+
+    def _issue(self):
+        self.session.set_schedule(self.schedule)
+        args = [self._take(value, f"argument {i}") for i, value in enumerate(self.args)]
+        kwargs = {name: self._take(value, name) for name, value in self.kwargs.items()}
+        self.returned = self.function(*args, **kwargs)
+        self.session.check_schedule()
 
     def close(self):
         self.session.close()
@@ -93,11 +99,14 @@ class _CoreRun:
         self.returned = None
 
     def _take(self, value, name):
-        """An argument as the kernel sees it: arrays become HBM tensors, everything else stays."""
+        """An argument as the kernel sees it: arrays become HBM tensors, everything else stays as it is."""
         if type(value) is tuple or type(value) is list:
-            return type(value)(self._take(item, f"{name}[{i}]") for i, item in enumerate(value))
+            items = [self._take(item, f"{name}[{i}]") for i, item in enumerate(value)]
+            same = all(new is old for new, old in zip(items, value))
+            return value if same else type(value)(items)
         if type(value) is dict:
-            return {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
+            items = {key: self._take(item, f"{name}[{key!r}]") for key, item in value.items()}
+            return value if all(items[key] is value[key] for key in value) else items
         host = _arrays.describe(value, name)
         if host is None:
             return value

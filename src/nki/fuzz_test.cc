@@ -1,0 +1,30 @@
+// tests/nki/fuzz_calls.py inside this program, which the sanitizers watch.
+#include "nki/interpreter.h"
+// After Python.h.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace wt::nki {
+namespace {
+
+// import fuzz_calls; fuzz_calls.main(seed, rounds)
+Status Fuzz(int seed, int rounds) {
+  WT_RETURN_IF_ERROR(Interpreter::Start());
+  const Interpreter python;
+  PyObject* path = PySys_GetObject("path");
+  const Ref folder = Ref::Steal(MakeString(WT_SOURCE_DIR "/tests/nki"));
+  if (!path || PyList_Append(path, folder.get()) < 0) return PythonError("sys.path");
+  const Ref module = Ref::Steal(PyImport_ImportModule("fuzz_calls"));
+  if (!module) return PythonError("import");
+  const Ref result = Ref::Steal(PyObject_CallMethod(module.get(), "main", "ii", seed, rounds));
+  return result ? Status() : PythonError("fuzz_calls");
+}
+
+TEST(FuzzTest, AnythingIsAnswered) {
+  const Status status = Fuzz(std::getenv("WT_FUZZ_SECONDS") ? std::rand() : 1, 60);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+}  // namespace
+}  // namespace wt::nki

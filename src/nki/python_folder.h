@@ -1,0 +1,11 @@
+// Where the Python package nki lies.
+#pragma once
+
+#include <string>
+
+namespace wt::nki {
+
+// The folder that holds the package nki: for PYTHONPATH. $WINDTUNNEL_PYTHON, or where it was built.
+std::string PythonFolder();
+
+}  // namespace wt::nki
