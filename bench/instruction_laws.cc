@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "accuracy/laws.h"
 #include "base/home.h"
+#include "laws.h"
 
 namespace wt::chip {
 namespace {

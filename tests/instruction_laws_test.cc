@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "accuracy/laws.h"
 #include "base/files.h"
+#include "laws.h"
 
 namespace wt::chip {
 namespace {

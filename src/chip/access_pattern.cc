@@ -87,10 +87,9 @@ Status CheckBounds(const AccessPattern& pattern, const std::string& operand) {
                        tensor.partitions);
   const auto [begin, end] = pattern.ByteRange();
   const int64_t bytes = DTypeBytes(pattern.dtype);
-  return KernelError(ErrorClass::kOutOfBounds,
-                     "{} covers elements {} to {} of {} ({}); make the access smaller", operand,
-                     begin / bytes, end / bytes - 1, tensor.partition_bytes / bytes,
-                     Describe(pattern));
+  return KernelError(
+      ErrorClass::kOutOfBounds, "{} covers elements {} to {} of {} ({}); make the access smaller",
+      operand, begin / bytes, end / bytes - 1, tensor.partition_bytes / bytes, Describe(pattern));
 }
 
 }  // namespace wt::chip

@@ -253,7 +253,8 @@ float Identity(AluOp op) {
 
 namespace {
 
-constexpr int64_t kLanes = 64;  // so many that the compiler keeps the loop over them and vectorises it
+constexpr int64_t kLanes =
+    64;  // so many that the compiler keeps the loop over them and vectorises it
 
 template <class Op>
 WT_INLINE float ReduceLanes(const Op& op, const float* a, int64_t n) {
@@ -280,12 +281,13 @@ WT_INLINE float ReduceShort(const Op& op, const float* a, int64_t n) {
 
 WT_CLONES void ReduceInOrder(AluOp op, const float* a, int64_t n, int64_t groups, int64_t stride,
                              float* out) {
-  WithOp(op, [=](auto operation) __attribute__((always_inline)) {
-    for (int64_t g = 0; g < groups; ++g) {
-      const float* group = a + g * stride;
-      out[g] = n < kLanes ? ReduceShort(operation, group, n) : ReduceLanes(operation, group, n);
-    }
-  });
+  WithOp(
+      op, [=](auto operation) __attribute__((always_inline)) {
+        for (int64_t g = 0; g < groups; ++g) {
+          const float* group = a + g * stride;
+          out[g] = n < kLanes ? ReduceShort(operation, group, n) : ReduceLanes(operation, group, n);
+        }
+      });
 }
 
 bool IsLogical(AluOp op) {

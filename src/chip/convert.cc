@@ -75,32 +75,53 @@ void StoreInts(DType dtype, std::byte* to, int64_t step, int64_t n, const int64_
 
 namespace {
 
-template <class T>
+template <class Word>
 void LoadWords(const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const auto* source = reinterpret_cast<const T*>(from);
-  for (int64_t i = 0; i < n; ++i) to[i] = source[i * step];
+  const auto load = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      Word word;
+      std::memcpy(&word, from + i * stride, sizeof word);
+      to[i] = word;
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? load(kBytes) : load(step * kBytes);  // a constant stride vectorises
 }
 
-template <class T>
+template <class Word>
 void StoreWords(std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  auto* target = reinterpret_cast<T*>(to);
-  for (int64_t i = 0; i < n; ++i) target[i * step] = static_cast<T>(from[i]);
+  const auto store = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto word = static_cast<Word>(from[i]);
+      std::memcpy(to + i * stride, &word, sizeof word);
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? store(kBytes) : store(step * kBytes);
 }
 
 }  // namespace
 
 void LoadBits(DType dtype, const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const int64_t bytes = DTypeBytes(dtype);
-  if (bytes == 1) return LoadWords<uint8_t>(from, step, n, to);
-  if (bytes == 2) return LoadWords<uint16_t>(from, step, n, to);
-  LoadWords<uint32_t>(from, step, n, to);
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return LoadWords<uint8_t>(from, step, n, to);
+    case 2:
+      return LoadWords<uint16_t>(from, step, n, to);
+    default:
+      return LoadWords<uint32_t>(from, step, n, to);
+  }
 }
 
 void StoreBits(DType dtype, std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  const int64_t bytes = DTypeBytes(dtype);
-  if (bytes == 1) return StoreWords<uint8_t>(to, step, n, from);
-  if (bytes == 2) return StoreWords<uint16_t>(to, step, n, from);
-  StoreWords<uint32_t>(to, step, n, from);
+  switch (DTypeBytes(dtype)) {
+    case 1:
+      return StoreWords<uint8_t>(to, step, n, from);
+    case 2:
+      return StoreWords<uint16_t>(to, step, n, from);
+    default:
+      return StoreWords<uint32_t>(to, step, n, from);
+  }
 }
 
 void StoreNumber(DType dtype, double number, int64_t n, std::byte* to) {

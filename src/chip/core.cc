@@ -128,14 +128,23 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
 void Core::PlaceAt(Tensor& tensor, const Address& address) {
   std::shared_ptr<void>& memory = physical_[tensor.memory == Memory::kSbuf ? 0 : 1];
   if (!memory)
-    memory = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), tensor.memory, machine_->partitions,
-                                       PhysicalBytes(*machine_, tensor.memory),
-                                       !options_.check_uninitialized);
+    memory = std::make_shared<Storage>(
+        std::static_pointer_cast<BlockPool>(pool_), tensor.memory, machine_->partitions,
+        PhysicalBytes(*machine_, tensor.memory), !options_.check_uninitialized);
   Storage& storage = *static_cast<Storage*>(memory.get());
   tensor.data = storage.bytes + address.partition * storage.stride + address.byte;
   tensor.data_stride = storage.stride;
   tensor.shadow = &storage.shadow;
   tensor.keep = memory;
+  if (tensor.memory != Memory::kPsum) return;
+  struct Own {
+    std::shared_ptr<void> memory;
+    Shadow shadow;
+  };
+  auto own = std::make_shared<Own>(
+      memory, Shadow(tensor.memory, tensor.partitions, tensor.partition_bytes));
+  tensor.own_shadow = &own->shadow;
+  tensor.keep = std::move(own);
 }
 
 Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
@@ -160,7 +169,8 @@ Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
     PlaceAt(*tensor, *spec.address);
     return tensor;
   }
-  auto storage = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), spec.memory, spec.partitions, spec.partition_bytes,
+  auto storage = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), spec.memory,
+                                           spec.partitions, spec.partition_bytes,
                                            !options_.check_uninitialized);
   tensor->data = storage->bytes;
   tensor->data_stride = storage->stride;

@@ -3,18 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "chip/testing.h"
 
 namespace wt::chip {
 namespace {
-
-std::vector<float> Counting(int64_t n, float start = 0) {
-  std::vector<float> values(static_cast<size_t>(n));
-  std::iota(values.begin(), values.end(), start);
-  return values;
-}
 
 TensorSpec SbufSpec(int64_t partitions, int64_t bytes, std::optional<Address> address = {}) {
   TensorSpec spec;
@@ -79,37 +71,58 @@ TEST(Core, LimitAndSourceAreInTheMessage) {
   EXPECT_THAT(status.message(), testing::HasSubstr("(at kernel.py:42)"));
 }
 
-TEST(Legality, StartPartitionFollowsTheQuarters) {
+TEST(Core, ReadScalarOfTilesAndRegisters) {
   Bench bench;
-  Tensor* x = bench.Sbuf("x", 128, 8, DType::kF32);
-  const auto memset = [&](int start, int span) {
-    return bench.Call("memset").Op("dst", Slice(x, start, span, 0, 8)).Float("value", 0).Issue();
-  };
-  EXPECT_TRUE(memset(96, 32).ok());
-  EXPECT_TRUE(memset(64, 64).ok());
-  EXPECT_EQ(ClassOf(memset(32, 64)), ErrorClass::kPartitions);
-  EXPECT_EQ(ClassOf(memset(5, 1)), ErrorClass::kPartitions);
-  EXPECT_EQ(ClassOf(memset(96, 33)), ErrorClass::kPartitions);
-  EXPECT_EQ(ClassOf(memset(96, 64)), ErrorClass::kPartitions);
+  Tensor* x = bench.Sbuf("x", 1, 2, DType::kI32, {7, -3});
+  EXPECT_EQ(*bench.core().ReadScalar(Slice(x, 0, 1, 1, 1)), -3);
+  EXPECT_EQ(ClassOf(bench.core().ReadScalar(All(x)).status()), ErrorClass::kShape);
+  TensorSpec spec;
+  spec.memory = Memory::kRegister;
+  spec.is_register = true;
+  spec.partition_bytes = 4;
+  spec.dtype = DType::kI32;
+  Tensor* fresh = *bench.core().Allocate(spec);
+  EXPECT_EQ(ClassOf(bench.core().ReadScalar(All(fresh)).status()), ErrorClass::kUninitialized);
 }
 
-TEST(DmaCopy, GathersRowsAndSkipsThoseOutOfBounds) {
+TEST(Core, ReleasedMemoryComesBackUndefined) {
   Bench bench;
-  Tensor* table = bench.Hbm("table", 6 * 4, DType::kF32, Counting(24));
-  Tensor* index = bench.Sbuf("index", 3, 1, DType::kI32, {4, 9, 0});
-  Tensor* rows = bench.Sbuf("rows", 3, 4, DType::kF32, std::vector<float>(12, -1));
-  const auto gather = [&](OobMode mode) {
-    return bench.Call("dma_copy")
-        .Op("dst", All(rows))
-        .Op("src", Matrix(table, 3, 4))
-        .Offset("src", All(index), 4, true)
-        .Name("oob_mode", mode)
-        .Issue();
-  };
-  const Status refused = gather(OobMode::kError);
-  EXPECT_EQ(ClassOf(refused), ErrorClass::kOutOfBounds) << refused.message();
-  ASSERT_TRUE(gather(OobMode::kSkip).ok());
-  EXPECT_EQ(bench.Read(rows), (std::vector<float>{16, 17, 18, 19, -1, -1, -1, -1, 0, 1, 2, 3}));
+  Tensor* x = bench.Sbuf("x", 4, 4, DType::kF32, std::vector<float>(16, 1));
+  bench.core().Release(x);
+  Tensor* y = bench.Sbuf("y", 4, 4, DType::kF32);
+  EXPECT_TRUE(FirstUnwritten(All(y)));
+}
+
+TEST(Core, HostBytesComeInAsTheyAre) {
+  Bench bench;
+  TensorSpec spec;
+  spec.memory = Memory::kHbm;
+  spec.partition_bytes = 8;
+  const float values[] = {1.5f, -2};
+  Tensor* x = *bench.core().AllocateFrom(spec, values);
+  EXPECT_EQ(Bench::Read(x), (std::vector<float>{1.5f, -2}));
+}
+
+class Counter : public CoreObserver {
+ public:
+  void OnAllocate(const Tensor&) override { ++allocated; }
+  void OnRelease(const Tensor&) override { ++released; }
+  void OnInstr(const Machine&, const Instr& instr) override { last = instr.number; }
+  int allocated = 0, released = 0;
+  uint64_t last = 0;
+};
+
+TEST(Core, ObserversSeeEverything) {
+  Bench bench;
+  Counter counter;
+  bench.core().AddObserver(&counter);
+  Tensor* x = bench.Sbuf("x", 1, 1, DType::kF32);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_TRUE(bench.Call("memset").Op("dst", All(x)).Float("value", 0).Issue().ok());
+  bench.core().Release(x);
+  EXPECT_EQ(counter.allocated, 1);
+  EXPECT_EQ(counter.released, 1);
+  EXPECT_EQ(counter.last, 3u);
 }
 
 }  // namespace

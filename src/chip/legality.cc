@@ -131,8 +131,8 @@ Status CheckStartPartition(const Machine& machine, const Place& place,
   const int span = pattern.dims[0].step == 0 ? 1 : static_cast<int>(pattern.partitions());
   if (machine.StartAllowed(start, span)) return {};
   return KernelError(ErrorClass::kPartitions,
-                     "{} starts at partition {} and spans {}; expected a start of {}", place.name(), start,
-                     span,
+                     "{} starts at partition {} and spans {}; expected a start of {}", place.name(),
+                     start, span,
                      span > 64   ? "0"
                      : span > 32 ? "0 or 64"
                                  : "0, 32, 64 or 96");
@@ -151,14 +151,14 @@ Status CheckOnChip(const Machine& machine, const Place& place, const AccessPatte
   WT_RETURN_IF_ERROR(CheckStartPartition(machine, place, pattern));
   if (const int dims = pattern.Merged().num_dims - 1; dims > machine.max_free_dims)
     return KernelError(ErrorClass::kFreeSize,
-                       "{} walks {} free dimensions; expected at most {}: split it", place.name(), dims,
-                       machine.max_free_dims);
+                       "{} walks {} free dimensions; expected at most {}: split it", place.name(),
+                       dims, machine.max_free_dims);
   const int64_t most = pattern.tensor->memory == Memory::kPsum ? machine.max_psum_elements
                                                                : machine.max_sbuf_elements;
   if (pattern.free_elements() > most)
     return KernelError(ErrorClass::kFreeSize,
-                       "{} has {} elements a partition; expected at most {}: split it", place.name(),
-                       pattern.free_elements(), most);
+                       "{} has {} elements a partition; expected at most {}: split it",
+                       place.name(), pattern.free_elements(), most);
   return {};
 }
 

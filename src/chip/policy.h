@@ -13,10 +13,10 @@ namespace wt::chip {
 
 struct Policy {
   std::string name = "nki-0.6";
-  int window = 16;     // unissued instructions an engine may pick from
-  int dma_window = 1;  // likewise a DMA queue; 1: in order
+  int window = 64;     // unissued instructions an engine may pick from
+  int dma_window = 4;  // likewise a DMA queue; 1: in order
   // Renaming: physical copies of a declaration site, times what is live at once.
-  double sbuf_copies = 4, psum_copies = 4;
+  double sbuf_copies = 4, psum_copies = 32;
   bool rename_rewritten_sbuf = true;  // a full overwrite of an SBUF tile may take a new buffer
   bool rename_rewritten_psum = false;
   int64_t psum_granule_bytes = 512;  // small PSUM tiles share a bank

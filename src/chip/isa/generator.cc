@@ -15,7 +15,7 @@ constexpr uint64_t kXorwowStream = 1, kXorshiftStream = 2;
 
 uint32_t NextXorwow(XorwowState& state) {
   uint32_t t = state[0] ^ (state[0] >> 2);
-  for (std::size_t i = 0; i < 4; ++i) state[i] = state[i + 1];
+  for (size_t i = 0; i < 4; ++i) state[i] = state[i + 1];
   t = (state[4] ^ (state[4] << 4)) ^ (t ^ (t << 1));
   state[4] = t;
   state[5] += 362437;

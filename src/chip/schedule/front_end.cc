@@ -65,10 +65,11 @@ Status FrontEnd::LookAhead(bool last) {
       ahead.decl = decl_before[event - 1];
     }
     if (!LookAheadAt(program.instrs[i])) {
-      return Error(Code::kCorrupt,
-                   "program: instruction {} touches a tensor that was never declared; record the "
-                   "kernel again",
-                   program.first + i);
+      return Error(
+          Code::kCorrupt,
+          "program: instruction {} touches bytes of no tensor that was declared; record the "
+          "kernel again",
+          program.first + i);
     }
   }
   return {};
@@ -80,6 +81,8 @@ bool FrontEnd::LookAheadAt(const TimedInstr& instr) {
     if (accesses[i].slot >= ahead_.size()) return false;
     Ahead& ahead = ahead_[accesses[i].slot];
     if (ahead.decl == kNoId) return false;
+    const TensorDecl& decl = program_->decls[ahead.decl];
+    if (IsOnChip(decl.memory) && accesses[i].byte_end > decl.partition_bytes) return false;
     if (!ahead.used_later) last_use_[instr.first_access + static_cast<size_t>(i)] = 1;
     ahead.used_later = true;
     ahead.written |= accesses[i].write;
@@ -203,7 +206,7 @@ void FrontEnd::Fill(const TimedInstr& instr, Engine engine, Record& record) {
   record.activity = instr.array_activity;
   record.flags = engine == Engine::kVector ? instr.flags : instr.flags & ~kSharesPort;
   record.table_set = instr.table_set;
-  record.evidence = instr.evidence;
+  record.evidence = instr.evidence[cost];
   if (engine == Engine::kDma) {
     ring_->dma(next_) = program_->dmas[static_cast<size_t>(instr.dma)];
   } else {

@@ -7,11 +7,10 @@ namespace wt::chip {
 
 namespace {
 
-constexpr size_t kMaxBody = 64;    // instructions of a loop body that is looked for
-constexpr size_t kMaxMerged = 16;  // executions in one
-constexpr size_t kUnroll = 16;     // see Policy::loop_bubble_ns
-constexpr uint32_t kProductSlots = 256;
-constexpr uint32_t kFirstProductSlot = (1u << 24) - kProductSlots;  // above all that kernels use
+constexpr size_t kMaxBody = 64;          // instructions of a loop body that is looked for
+constexpr size_t kMaxMerged = 16;        // executions in one
+constexpr size_t kUnroll = 16;           // see Policy::loop_bubble_ns
+constexpr uint32_t kProductSlots = 256;  // slots before the kernel's own
 
 bool SameBox(const Access& a, const Access& b) {
   return a.slot == b.slot && a.row_begin == b.row_begin && a.row_end == b.row_end &&
@@ -188,6 +187,7 @@ void Lowering::EmitEvents(uint64_t before, bool releases_too) {
   for (; event_at_ < in_->events.size() && in_->events[event_at_].before <= before; ++event_at_) {
     TensorEvent event = in_->events[event_at_];
     event.before = now;
+    event.slot += kProductSlots;
     if (!event.release) event.decl = decl_map_[event.decl];
     if (event.release && !releases_too) {
       held_releases_.push_back(event);
@@ -222,7 +222,8 @@ void Lowering::EmitOne(TimedInstr instr, size_t from, size_t step, size_t times)
   for (size_t time = 0; time < times; ++time) {
     const TimedInstr& each = in_->instrs[from + time * step];
     for (int i = 0; i < each.num_accesses; ++i) {
-      const Access& access = in_->accesses[each.first_access + static_cast<size_t>(i)];
+      Access access = in_->accesses[each.first_access + static_cast<size_t>(i)];
+      access.slot += kProductSlots;
       const bool product = access.broadcast && policy_.broadcast_by_product &&
                            instr.engine != Engine::kTensor && instr.engine != Engine::kDma;
       accesses.push_back(product ? BroadcastByProduct(access, from) : access);
@@ -295,7 +296,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   const bool full = access.element_bytes == 4;
   const Law& law = machine_->law(full ? LawId::kTensorMatmulF32 : LawId::kTensorMatmul);
   const int64_t bytes = static_cast<int64_t>(elements) * 4;
-  const uint32_t slot = kFirstProductSlot + product_slot_++ % kProductSlots;
+  const uint32_t slot = product_slot_++ % kProductSlots;
   out_.events.push_back(
       {out_.first + out_.instrs.size(), slot, ProductDecl(bytes, in_->instrs[at].source), false});
   TimedInstr product;
@@ -303,7 +304,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   product.engine = Engine::kTensor;
   product.engines = {Engine::kTensor};
   product.source = in_->instrs[at].source;
-  product.evidence = Evidence::kDerived;
+  product.evidence[0] = Evidence::kDerived;
   product.elements = static_cast<uint32_t>(elements);
   product.interval_ns[0] = static_cast<float>(law.Interval(elements));
   product.latency_ns[0] = static_cast<float>(law.Completion(elements));

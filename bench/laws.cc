@@ -1,4 +1,4 @@
-#include "accuracy/laws.h"
+#include "laws.h"
 
 #include <algorithm>
 #include <cstdlib>
