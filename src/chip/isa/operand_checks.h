@@ -1,6 +1,6 @@
 // What several instructions ask of their operands beyond legality.h: one function, and so one
-// wording, for each question. All return ok or an error that names the
-// instruction, the operand, what it has and what it should have.
+// wording, for each question. All return ok or an error that names the instruction, the operand,
+// what it has and what it should have.
 #pragma once
 
 #include <initializer_list>
@@ -17,7 +17,9 @@ Status CheckSamePartitions(const Instr& instr, std::initializer_list<int> params
 // Passes when `b` is given as a number.
 Status CheckSameDtype(const Instr& instr, int a, int b);
 Status CheckPartitions(const Instr& instr, int param, int64_t expected);
+// At least one multiple.
 Status CheckPartitionMultiple(const Instr& instr, int param, int64_t multiple);
+Status CheckNotEmpty(const Instr& instr, int param);
 Status CheckFreeElements(const Instr& instr, int param, int64_t expected, const char* why);
 Status CheckFreeRange(const Instr& instr, int param, int64_t least, int64_t most);
 Status CheckFreeDims(const Instr& instr, int param, int most);
