@@ -118,8 +118,9 @@ TEST(MachineFile, MisspeltNamesAreRefusedWithTheNearest) {
   EXPECT_THAT(LoadText(Replaced(Trn2Text(), "copy_f32 =", "copy_f23 =")).message(),
               HasSubstr("vector.copy_f23 is not a law that this program asks for; did you mean "
                         "vector.copy_f32?"));
-  EXPECT_THAT(LoadText(Replaced(Trn2Text(), "rings_per_engine", "rings_per_engin")).message(),
-              HasSubstr("did you mean dma.rings_per_engine?"));
+  EXPECT_THAT(
+      LoadText(Replaced(Trn2Text(), "partitions_per_engine", "partitions_per_engin")).message(),
+      HasSubstr("did you mean dma.partitions_per_engine?"));
   EXPECT_THAT(LoadText(Replaced(Trn2Text(), "fixed_ns = 160.5", "fixd_ns = 160.5")).message(),
               HasSubstr("did you mean law.vector.copy_f32.fixed_ns?"));
   EXPECT_THAT(LoadText(Replaced(Trn2Text(), "softplus =", "sotfplus =")).message(),

@@ -50,6 +50,15 @@ TEST(Policy, ReadsEveryKindOfValue) {
   EXPECT_TRUE(policy->memset_on_gpsimd);
 }
 
+TEST(Policy, AWindowOfThePowerLimitHasOnePhase) {
+  EXPECT_THAT(
+      LoadPolicyText(
+          Preset("limiter_phase = { value = 2, source = \"ME\", evidence = \"guessed\" }\n"))
+          .status()
+          .message(),
+      HasSubstr("limiter_phase is 2; expected above 0, up to 1"));
+}
+
 TEST(Policy, MisspeltKeysAreRefusedWithTheNearest) {
   const std::string row = " = { value = 7, source = \"ME\", evidence = \"guessed\" }\n";
   EXPECT_THAT(LoadPolicyText(Preset("windw" + row)).status().message(),

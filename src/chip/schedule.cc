@@ -1,6 +1,7 @@
 #include "chip/schedule.h"
 
 #include "chip/schedule/core_clock.h"
+#include "chip/schedule/lowering.h"
 
 namespace wt::chip {
 
@@ -105,6 +106,14 @@ Result<ScheduleResult> Schedule(const Machine& machine, const Policy& policy,
   WT_RETURN_IF_ERROR(simulation.core(0).Begin(program, true));
   WT_RETURN_IF_ERROR(simulation.Run());
   return simulation.core(0).TakeResult();
+}
+
+Program LowerProgram(const Machine& machine, const Policy& policy, const Program& program) {
+  Lowering lowering(machine, policy);
+  if (!lowering.active()) return program;
+  Program lowered = lowering.Apply(program);
+  lowered.sources = program.sources;
+  return lowered;
 }
 
 Result<std::array<ScheduleResult, 2>> SchedulePair(const Machine& machine, const Policy& policy,

@@ -42,34 +42,34 @@ TEST(ScheduleDma, TransfersOnOtherPartitionsUseOtherEngines) {
 }
 
 TEST(ScheduleDma, EachDescriptorCosts) {
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   Set(machine, ConstantId::kDmaDescriptorOverhead, 5);
   Set(machine, ConstantId::kDmaMaxDescriptor, 32);
   ProgramBuilder b;
   const auto in = b.Hbm();
   const auto x = b.Sbuf(64);
   b.Load(x, 64, in);
-  const Timeline t = RunSchedule(b.program(), TestPolicy(), machine);
+  const Timeline t = RunSchedule(b.program(), SmallPolicy(), machine);
   EXPECT_DOUBLE_EQ(t.at[0].end_ns - t.at[0].start_ns, 512 + 16 * 5);  // two a row
   EXPECT_EQ(t.result.num_descriptors, 256);
   b.last_dma().descriptor_bytes = 16;
-  const Timeline small = RunSchedule(b.program(), TestPolicy(), machine);
+  const Timeline small = RunSchedule(b.program(), SmallPolicy(), machine);
   EXPECT_DOUBLE_EQ(small.at[0].end_ns - small.at[0].start_ns, 512 + 32 * 5);
 }
 
 TEST(ScheduleDma, StoresPayForSmallAndUnalignedRows) {
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   Set(machine, ConstantId::kDmaElementBytes, 512);
   Set(machine, ConstantId::kDmaSmallWriteFactor, 2);
   Set(machine, ConstantId::kDmaUnalignedStore, 10);
   ProgramBuilder b;
   const auto x = b.Sbuf(512);
   b.Store(b.Hbm(), 512, x);
-  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), TestPolicy(), machine).at[0].end_ns, 100 + 4096);
+  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), SmallPolicy(), machine).at[0].end_ns, 100 + 4096);
   b.last_dma().aligned = false;
-  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), TestPolicy(), machine).at[0].end_ns, 100 + 4176);
+  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), SmallPolicy(), machine).at[0].end_ns, 100 + 4176);
   b.last_dma().descriptor_bytes = 256;  // two pieces a row, each twice as slow, and unaligned
-  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), TestPolicy(), machine).at[0].end_ns, 100 + 8352);
+  EXPECT_DOUBLE_EQ(RunSchedule(b.program(), SmallPolicy(), machine).at[0].end_ns, 100 + 8352);
 }
 
 TEST(ScheduleDma, QueuesOfAnEngineAreServedInTurn) {
@@ -98,7 +98,7 @@ TEST(ScheduleDma, IssueTakesTheQueueAndTurnsSpreadIt) {
   const auto in = b.Hbm();
   const auto x = b.Sbuf(8), y = b.Sbuf(8);
   b.Load(x, 8, in).Load(y, 8, in);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.dma_issue_ns = 600;
   const Timeline one = RunSchedule(b.program(), policy);
   EXPECT_DOUBLE_EQ(one.at[0].start_ns, 700);
@@ -117,7 +117,7 @@ TEST(ScheduleDma, EachTransferHasItsOwnIssueWhenThePolicyHasNone) {
   const auto x = b.Sbuf(8);
   b.Load(x, 8, in);
   b.last().interval_ns[0] = 50;
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.dma_issue_ns = -1;
   EXPECT_DOUBLE_EQ(RunSchedule(b.program(), policy).at[0].start_ns, 150);
 }
@@ -135,7 +135,7 @@ Program StoreThenLoad() {
 
 TEST(ScheduleDma, LoadsDoNotQueueBehindStores) {
   EXPECT_DOUBLE_EQ(RunSchedule(StoreThenLoad()).at[2].start_ns, 100);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.split_load_store_queues = false;
   policy.dma_window = 1;
   const Timeline one = RunSchedule(StoreThenLoad(), policy);
@@ -146,14 +146,14 @@ TEST(ScheduleDma, LoadsDoNotQueueBehindStores) {
 }
 
 TEST(ScheduleDma, TheConsumerWaitsForTheNotification) {
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   Set(machine, ConstantId::kDmaLoadNotify, 300);
   ProgramBuilder b;
   const auto in = b.Hbm();
   const auto x = b.Sbuf(64);
   b.Load(x, 64, in);
   b.Vector(10).Reads(x);
-  const Timeline t = RunSchedule(b.program(), TestPolicy(), machine);
+  const Timeline t = RunSchedule(b.program(), SmallPolicy(), machine);
   EXPECT_DOUBLE_EQ(t.at[1].start_ns, 912);
   EXPECT_EQ(t.at[1].waited_for, 0u);
 }
@@ -192,7 +192,7 @@ TEST(ScheduleDma, EnginesRunDryBeforeALoopOfBadTrips) {
     b.Load(x, 8, in);
     b.last().source = 5;
   }
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   const double plain = RunSchedule(b.program(), policy).result.latency_ns;
   policy.loop_bubble_ns = 1000;
   EXPECT_DOUBLE_EQ(RunSchedule(b.program(), policy).result.latency_ns, plain + 18 * 1000);

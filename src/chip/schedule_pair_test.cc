@@ -5,8 +5,8 @@ namespace wt::chip {
 namespace {
 
 std::array<ScheduleResult, 2> RunPair(const Program& one, const Program& two,
-                                      const Machine& machine = TestMachine()) {
-  const auto result = SchedulePair(machine, TestPolicy(), {&one, &two});
+                                      const Machine& machine = SmallMachine()) {
+  const auto result = SchedulePair(machine, SmallPolicy(), {&one, &two});
   EXPECT_TRUE(result.ok()) << result.status().message();
   return result.ok() ? *result : std::array<ScheduleResult, 2>{};
 }
@@ -32,7 +32,7 @@ TEST(SchedulePair, WaitingForTheOtherCoreIsSaid) {
   Scheduled met;
   const Program first = one.program(), second = two.program();
   const ScheduleSink sink = [&](uint64_t, const Scheduled& at) { met = at; };
-  ASSERT_TRUE(SchedulePair(TestMachine(), TestPolicy(), {&first, &second}, {sink, nullptr}).ok());
+  ASSERT_TRUE(SchedulePair(SmallMachine(), SmallPolicy(), {&first, &second}, {sink, nullptr}).ok());
   EXPECT_EQ(met.wait, Wait::kCore);
   EXPECT_DOUBLE_EQ(met.start_ns, 300);
 }
@@ -42,7 +42,7 @@ TEST(SchedulePair, AMeetingThatOneCoreMissesIsAnError) {
   one.GpSimd(5).Flags(kMeets);
   two.Vector(10);
   const Program first = one.program(), second = two.program();
-  const auto result = SchedulePair(TestMachine(), TestPolicy(), {&first, &second});
+  const auto result = SchedulePair(SmallMachine(), SmallPolicy(), {&first, &second});
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.status().message().find("never reaches"), std::string::npos);
 }
@@ -56,7 +56,7 @@ Program OneLoad() {
 }
 
 TEST(SchedulePair, HbmBandwidthIsShared) {
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   machine.constants[size_t(ConstantId::kHbmPairRate)].value = 16;  // enough for one core
   const auto both = RunPair(OneLoad(), OneLoad(), machine);
   EXPECT_NEAR(both[0].latency_ns, 100 + 2 * 512, 1e-6);

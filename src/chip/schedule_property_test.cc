@@ -60,7 +60,7 @@ double Earliest(const Program& program, const Timeline& t, size_t a, size_t b) {
 }
 
 Policy PlainPolicy() {
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.rename_rewritten_sbuf = false;
   policy.window = 8;
   return policy;
@@ -110,7 +110,7 @@ TEST(ScheduleProperty, RenamingNeverBreaksDataAndIsNeverSlowerByMuch) {
 
 // The same program in pieces of `size`.
 Result<ScheduleResult> InPieces(const Program& program, const Policy& policy, size_t size) {
-  const Machine machine = TestMachine();
+  const Machine machine = SmallMachine();
   Scheduler scheduler(machine, policy);
   for (size_t begin = 0; begin < program.size(); begin += size) {
     const size_t end = std::min(program.size(), begin + size);
@@ -158,8 +158,8 @@ TEST(ScheduleProperty, TheSameProgramGivesTheSameTimes) {
 
 // More than two rings: memory stays bounded and nothing waits for ever.
 TEST(ScheduleProperty, LongProgramsPassThroughTheRing) {
-  const Machine machine = TestMachine();
-  Scheduler scheduler(machine, TestPolicy());
+  const Machine machine = SmallMachine();
+  Scheduler scheduler(machine, SmallPolicy());
   ProgramBuilder b;
   const auto x = b.Sbuf(512);
   for (int i = 0; i < 1 << 16; ++i) {

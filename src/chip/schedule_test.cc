@@ -25,9 +25,9 @@ TEST(Schedule, AReaderWaitsForTheResultAndTheSemaphore) {
   const auto x = b.Sbuf(64);
   b.Vector(100).Latency(130).Writes(x);
   b.Scalar(10).Reads(x);
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   machine.constants[size_t(ConstantId::kSemaphore)].value = 7;
-  const Timeline t = RunSchedule(b.program(), TestPolicy(), machine);
+  const Timeline t = RunSchedule(b.program(), SmallPolicy(), machine);
   EXPECT_DOUBLE_EQ(t.at[1].start_ns, 137);
   EXPECT_EQ(t.at[1].wait, Wait::kData);
   EXPECT_EQ(t.at[1].waited_for, 0u);
@@ -69,7 +69,7 @@ TEST(Schedule, AFullOverwriteTakesANewBuffer) {
   b.Scalar(200).Reads(x);
   b.Vector(10).Writes(x);
   EXPECT_DOUBLE_EQ(RunSchedule(b.program()).at[2].start_ns, 10);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.rename_rewritten_sbuf = false;
   EXPECT_DOUBLE_EQ(RunSchedule(b.program(), policy).at[2].start_ns, 210);
 }
@@ -86,7 +86,7 @@ Program Loop(int trips, int64_t bytes = 64) {
 }
 
 TEST(Schedule, CopiesOfASiteBoundHowFarAheadALoopRuns) {
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.sbuf_copies = 2;
   const Timeline two = RunSchedule(Loop(4), policy);
   EXPECT_DOUBLE_EQ(two.at[2].start_ns, 10);
@@ -139,7 +139,7 @@ TEST(Schedule, AWindowLetsReadyInstructionsPass) {
   b.Scalar(100).Writes(x);
   b.Vector(10).Reads(x);
   b.Vector(10);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.window = 2;
   EXPECT_DOUBLE_EQ(RunSchedule(b.program(), policy).at[2].start_ns, 0);
   policy.window = 1;
@@ -155,7 +155,7 @@ TEST(Schedule, InOrderBlocksTheOneBehind) {
   b.Vector(10).Reads(x);
   b.Vector(10).Writes(y);
   b.GpSimd(5).Reads(y);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.window = 1;
   const Timeline t = RunSchedule(b.program(), policy);
   EXPECT_DOUBLE_EQ(t.at[3].start_ns, 120);
@@ -197,31 +197,47 @@ TEST(Schedule, ABarrierWaitsForAllAndAllWaitForIt) {
   EXPECT_DOUBLE_EQ(t.at[3].start_ns, 105);
 }
 
-TEST(Schedule, UnnamedEnginesShareWhatTouchesPsum) {
+TEST(Schedule, CopiesOutOfPsumAreShared) {
   ProgramBuilder b;
   for (int i = 0; i < 4; ++i) {
     const auto x = b.Psum(2048);
-    b.Any(100).Reads(x);
+    b.Any(100).Reads(x).Flags(kCopies);
   }
   const Timeline t = RunSchedule(b.program());
   EXPECT_DOUBLE_EQ(t.result.busy_ns[size_t(Engine::kVector)], 200);
   EXPECT_DOUBLE_EQ(t.result.busy_ns[size_t(Engine::kScalar)], 200);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.balance_engines = false;
   const Timeline vector = RunSchedule(b.program(), policy);
   EXPECT_DOUBLE_EQ(vector.result.busy_ns[size_t(Engine::kVector)], 400);
 }
 
-TEST(Schedule, UnnamedEnginesFollowTheProducerInSbuf) {
+TEST(Schedule, CopiesWithinSbufAreSharedWhenTheyConvert) {
+  ProgramBuilder b;
+  const auto x = b.Sbuf(64), y = b.Sbuf(64);
+  b.Vector(1000);
+  b.Any(10).Reads(x).Writes(y).Flags(kCopies);
+  b.Any(10).Reads(x).Writes(y).Flags(kCopies);
+  b.program().accesses.back().element_bytes = 2;
+  const Timeline t = RunSchedule(b.program());
+  EXPECT_EQ(t.at[1].engine, Engine::kVector);
+  EXPECT_EQ(t.at[2].engine, Engine::kScalar);
+}
+
+TEST(Schedule, ArithmeticGoesByItsOperands) {
   ProgramBuilder b;
   const auto in = b.Hbm();
-  const auto x = b.Sbuf(64), y = b.Sbuf(64);
+  const auto x = b.Sbuf(64), y = b.Sbuf(64), column = b.Sbuf(4), p = b.Psum(64);
   b.Load(x, 64, in);
-  b.Any(10).Reads(x).Writes(y);
-  b.Any(10).Reads(y);
+  b.Any(10).Reads(x).Writes(y);      // straight from a load
+  b.Any(10).Reads(y);                // not
+  b.Any(10).Reads(x).Reads(column);  // a vector operand
+  b.Any(10).Reads(p).Reads(column);  // likewise, from PSUM
   const Timeline t = RunSchedule(b.program());
   EXPECT_EQ(t.at[1].engine, Engine::kScalar);
   EXPECT_EQ(t.at[2].engine, Engine::kVector);
+  EXPECT_EQ(t.at[3].engine, Engine::kVector);
+  EXPECT_EQ(t.at[4].engine, Engine::kScalar);
 }
 
 TEST(Schedule, MemsetGoesWhereThePolicySays) {
@@ -229,7 +245,7 @@ TEST(Schedule, MemsetGoesWhereThePolicySays) {
   b.Any(10).Flags(kFills);
   b.last().engines = {Engine::kVector, Engine::kGpSimd};
   EXPECT_EQ(RunSchedule(b.program()).at[0].engine, Engine::kVector);
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.memset_on_gpsimd = true;
   EXPECT_EQ(RunSchedule(b.program(), policy).at[0].engine, Engine::kGpSimd);
 }
@@ -309,10 +325,10 @@ TEST(Schedule, WeightsLoadBehindTheProductBefore) {
 TEST(Schedule, ThePowerLimitSlowsTheFirstWindow) {
   ProgramBuilder b;
   for (int i = 0; i < 10; ++i) b.Tensor(100);
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   machine.constants[size_t(ConstantId::kLimiterWindow)].value = 400;
   machine.constants[size_t(ConstantId::kLimiterThreshold)].value = 0.375;
-  const Timeline t = RunSchedule(b.program(), TestPolicy(), machine);
+  const Timeline t = RunSchedule(b.program(), SmallPolicy(), machine);
   EXPECT_DOUBLE_EQ(t.at[1].end_ns, 400);
   EXPECT_DOUBLE_EQ(t.at[1].pe_slowdown, 2);
   EXPECT_DOUBLE_EQ(t.at[2].end_ns, 500);
@@ -325,7 +341,7 @@ TEST(Schedule, EnvelopeAndEvidence) {
   b.last().evidence[0] = Evidence::kMeasured;
   b.Scalar(50);
   b.last().evidence[size_t(CostSlot(Engine::kScalar))] = Evidence::kGuessed;
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.envelope_ns = 1000;
   const Timeline t = RunSchedule(b.program(), policy);
   EXPECT_DOUBLE_EQ(t.result.latency_ns, 1100);
@@ -342,7 +358,7 @@ TEST(Schedule, AnEmptyProgramTakesTheEnvelope) {
 TEST(Schedule, RefusesAProgramWhoseTensorsWereNeverDeclared) {
   Program program = Loop(1);
   program.accesses[0].slot = 7;
-  const auto result = Schedule(TestMachine(), TestPolicy(), program);
+  const auto result = Schedule(SmallMachine(), SmallPolicy(), program);
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.status().message().find("no tensor that was declared"), std::string::npos);
 }

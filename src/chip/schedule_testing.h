@@ -13,7 +13,7 @@ namespace wt::chip {
 
 // One byte a nanosecond and DMA engine, 100 ns to reach it, no overheads, no power limit unless a
 // test sets them.
-inline Machine TestMachine() {
+inline Machine SmallMachine() {
   Machine machine;
   machine.sbuf_usable_partition_bytes = 4096;
   machine.psum_banks = 8;
@@ -40,7 +40,7 @@ inline Machine TestMachine() {
   return machine;
 }
 
-inline Policy TestPolicy() {
+inline Policy SmallPolicy() {
   Policy policy;
   policy.name = "test";
   policy.dma_issue_ns = 0;
@@ -186,8 +186,8 @@ struct Timeline {
   std::vector<Scheduled> at;  // by instruction
 };
 
-inline Timeline RunSchedule(const Program& program, const Policy& policy = TestPolicy(),
-                            const Machine& machine = TestMachine()) {
+inline Timeline RunSchedule(const Program& program, const Policy& policy = SmallPolicy(),
+                            const Machine& machine = SmallMachine()) {
   Timeline timeline;
   timeline.at.resize(program.size());
   const auto result = Schedule(machine, policy, program, [&](uint64_t number, const Scheduled& at) {

@@ -244,6 +244,23 @@ class Environment(unittest.TestCase):
         with refused(self, "unsupported", "NKI_PRECISE_FP=0"):
             self.with_variable("NKI_PRECISE_FP", "0", lambda: nki.simulate(lambda: x(64, BF16).view(nl.uint16))())
 
+    def test_unwritten_values_instead_of_an_error(self):
+        def kernel():
+            return out(nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.sbuf))
+        with refused(self, "uninitialized", "nothing has written"):
+            nki.simulate(kernel)()
+        result = self.with_variable("NKI_CHECK_UNINITIALIZED", "0", nki.simulate(kernel))
+        self.assertTrue(np.isnan(result).all())
+
+    def test_limit(self):
+        def kernel():
+            while True:
+                tile((4, 4))
+        with refused(self, "limit", "the most allowed"):
+            self.with_variable("NKI_MAX_INSTRUCTIONS", "100", nki.simulate(kernel))
+        with refused(self, "argument", "expected a natural number"):
+            self.with_variable("NKI_MAX_INSTRUCTIONS", "many", nki.simulate(kernel))
+
     def test_chip(self):
         def kernel():
             return nisa.get_nc_version()

@@ -72,8 +72,11 @@ struct PolicyEnd {
 };
 constexpr PolicyEnd kPolicyEnds[] = {
     {"the order in which engines take instructions", [](Policy* p) { p->window = 1; }},
-    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 3; }},
+    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 2; }},
     {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 8; }},
+    {"whether a transfer may overtake another", [](Policy* p) { p->dma_window = 1; }},
+    {"how loops of transfers are unrolled", [](Policy* p) { p->loop_bubble_ns = 0; }},
+    {"where the power limit's windows begin", [](Policy* p) { p->limiter_phase = 0.5; }},
     {"the engine of unnamed instructions",
      [](Policy* p) { p->balance_engines = !p->balance_engines; }},
 };
@@ -103,6 +106,7 @@ Status AddBand(const Machine& machine, const Policy& policy,
   for (const PolicyEnd& end : kPolicyEnds) {
     Policy other = policy;
     end.apply(&other);
+    if (other == policy) continue;
     WT_ASSIGN_OR_RETURN(const auto results, ScheduleCores(machine, other, programs, nullptr));
     for (size_t core = 0; core < results.size(); ++core) {
       Profile& profile = (*profiles)[core];

@@ -47,7 +47,7 @@ bool CoreClock::Fenced() const {
 bool CoreClock::MakeRoom() {
   if (front_end_.exhausted() || Fenced()) return false;
   const Number next = front_end_.next_number();
-  return next - oldest_ < ring_.capacity() || ring_.Grow(oldest_, next);
+  return next - oldest_ < ring_.capacity() || ring_.Grow(oldest_, next, front_end_.left());
 }
 
 bool CoreClock::wants_refill() const {

@@ -46,6 +46,13 @@ TEST(Limiter, AnIdleWindowLimitsAgain) {
   EXPECT_DOUBLE_EQ(limiter.Run(9900, 100, 1), 10100);  // and the window after it
 }
 
+TEST(Limiter, AKernelMayBeginWithinAWindow) {
+  Timing timing = Windows();
+  timing.limiter_phase = 0.8;
+  Limiter limiter(timing);
+  EXPECT_DOUBLE_EQ(limiter.Run(0, 1000, 1), 1400);  // 0.4 of the window, begun 200 ns before
+}
+
 TEST(Limiter, NoWindowNoLimit) {
   Limiter limiter(Timing{});
   EXPECT_DOUBLE_EQ(limiter.Run(5, 100, 0.1), 105);

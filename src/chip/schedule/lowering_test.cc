@@ -6,7 +6,7 @@ namespace wt::chip {
 namespace {
 
 Policy Merging(int elements) {
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.merge_elements = elements;
   return policy;
 }
@@ -43,7 +43,7 @@ Program NarrowLoop(int trips, uint32_t elements, bool chained = false) {
 }
 
 TEST(Lowering, NarrowBodiesMerge) {
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   const Program& merged = lowering.Apply(NarrowLoop(8, 16));
   ASSERT_EQ(merged.size(), 6u);  // two times load, work, store
   EXPECT_FLOAT_EQ(merged.instrs[1].interval_ns[0], 20 + 64);
@@ -56,17 +56,17 @@ TEST(Lowering, NarrowBodiesMerge) {
 }
 
 TEST(Lowering, WideBodiesStay) {
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   EXPECT_EQ(lowering.Apply(NarrowLoop(8, 64)).size(), 24u);
 }
 
 TEST(Lowering, BodiesThatWaitForEachOtherStay) {
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   EXPECT_EQ(lowering.Apply(NarrowLoop(8, 16, true)).size(), 24u);
 }
 
 TEST(Lowering, ARemainderIsMergedToo) {
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   const Program& merged = lowering.Apply(NarrowLoop(6, 16));
   ASSERT_EQ(merged.size(), 6u);
   EXPECT_EQ(merged.instrs[4].elements, 32u);
@@ -80,16 +80,16 @@ TEST(Lowering, MergedAndScheduledAMergedLoopIsFaster) {
 }
 
 TEST(Lowering, TensorsOfAMergedBodyAreThereBeforeIt) {
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   const Program& merged = lowering.Apply(NarrowLoop(4, 16));
   for (const TensorEvent& event : merged.events) EXPECT_EQ(event.before, 0u);
 }
 
 TEST(Lowering, ARepeatedPartitionBecomesAProduct) {
-  Machine machine = TestMachine();
+  Machine machine = SmallMachine();
   Law& law = machine.laws[size_t(LawId::kTensorMatmulF32)];
   law.interval_ns_per_element = law.ns_per_element = 2;
-  Policy policy = TestPolicy();
+  Policy policy = SmallPolicy();
   policy.broadcast_by_product = true;
   ProgramBuilder b;
   const auto bias = b.Sbuf(64), x = b.Sbuf(64);
@@ -106,15 +106,23 @@ TEST(Lowering, ARepeatedPartitionBecomesAProduct) {
 TEST(Lowering, DeclaredEdgesFollowTheirInstructions) {
   Program program = NarrowLoop(4, 16);
   program.edges.push_back({11, 1});
-  Lowering lowering(TestMachine(), Merging(64));
+  Lowering lowering(SmallMachine(), Merging(64));
   const Program& merged = lowering.Apply(program);
   ASSERT_EQ(merged.edges.size(), 1u);
   EXPECT_EQ(merged.edges[0].to, 2u);
   EXPECT_EQ(merged.edges[0].from, 1u);
 }
 
+TEST(Lowering, ALoweredProgramStaysAsItIs) {
+  const Program once = LowerProgram(SmallMachine(), Merging(64), NarrowLoop(6, 16));
+  const Program twice = LowerProgram(SmallMachine(), Merging(64), once);
+  EXPECT_EQ(twice.size(), once.size());
+  EXPECT_EQ(RunSchedule(once, Merging(64)).result.latency_ns,
+            RunSchedule(NarrowLoop(6, 16), Merging(64)).result.latency_ns);
+}
+
 TEST(Lowering, WithoutReasonNothingChanges) {
-  EXPECT_FALSE(Lowering(TestMachine(), TestPolicy()).active());
+  EXPECT_FALSE(Lowering(SmallMachine(), SmallPolicy()).active());
 }
 
 }  // namespace

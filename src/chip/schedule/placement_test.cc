@@ -41,6 +41,18 @@ TEST(Space, FullMemoryTakesWhatHasBeenDeadLongest) {
   (void)c;
 }
 
+TEST(Space, ASiteKeepsToItsOwnUnlessItRoams) {
+  for (const bool roams : {false, true}) {
+    RegionPool pool;
+    Space space({200, 1, 0, 4, roams}, &pool);
+    const BufferId a = space.Take(0, 100), b = space.Take(1, 100);
+    const int64_t where_a = space.begin(a), where_b = space.begin(b);
+    space.Release(a);
+    space.Release(b);
+    EXPECT_EQ(space.begin(space.Take(1, 100)), roams ? where_a : where_b);
+  }
+}
+
 TEST(Space, APieceKeepsItsHazards) {
   RegionPool pool;
   Space space({300, 1, 0, 1}, &pool);

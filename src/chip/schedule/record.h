@@ -3,6 +3,8 @@
 // newest 2^18.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -58,12 +60,13 @@ class Ring {
     return dma_times_[Place(number)];
   }
 
-  // Twice the room; keeps the records of [oldest, next). False at the limit.
-  bool Grow(Number oldest, Number next) {
-    if (records_.size() >= kMaxRing) return false;
-    GrowOne(records_, oldest, next);
-    if (!dmas_.empty()) GrowOne(dmas_, oldest, next);
-    if (!dma_times_.empty()) GrowOne(dma_times_, oldest, next);
+  // Room for `more` after the records of [oldest, next), which it keeps; false at the limit.
+  bool Grow(Number oldest, Number next, size_t more) {
+    const size_t size = std::min(kMaxRing, std::bit_ceil(next - oldest + more));
+    if (size <= records_.size()) return false;
+    GrowOne(records_, oldest, next, size);
+    if (!dmas_.empty()) GrowOne(dmas_, oldest, next, size);
+    if (!dma_times_.empty()) GrowOne(dma_times_, oldest, next, size);
     return true;
   }
 
@@ -72,8 +75,8 @@ class Ring {
 
   size_t Place(Number number) const { return number & (records_.size() - 1); }
   template <class T>
-  static void GrowOne(std::vector<T>& ring, Number oldest, Number next) {
-    std::vector<T> larger(2 * ring.size());
+  static void GrowOne(std::vector<T>& ring, Number oldest, Number next, size_t size) {
+    std::vector<T> larger(size);
     for (Number number = oldest; number != next; ++number) {
       larger[number & (larger.size() - 1)] = ring[number & (ring.size() - 1)];
     }
