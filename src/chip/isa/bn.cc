@@ -14,12 +14,13 @@ constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
 Status CheckBnStats(const Machine&, const Instr& instr) {
   using namespace bn_stats;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kData, kDst}));
   WT_RETURN_IF_ERROR(CheckFreeRange(instr, kData, 1, kMostElements));
   return CheckFreeElements(instr, kDst, 2 * kTriple,
@@ -60,6 +61,7 @@ constexpr Param kBnAggrParams[] = {
 
 Status CheckBnAggr(const Machine&, const Instr& instr) {
   using namespace bn_aggr;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kData, kDst}));
   const int64_t elements = instr.operand(kData).free_elements();
   if (elements % static_cast<int64_t>(kTriple) != 0) {
