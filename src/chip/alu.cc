@@ -186,54 +186,99 @@ uint32_t ApplyBits(AluOp op, uint32_t a, uint32_t b, int width) {
 
 namespace {
 
-template <class T>
-T ApplyInt(AluOp op, T a, T b) {
-  const auto ua = static_cast<uint32_t>(a), ub = static_cast<uint32_t>(b);
+// Loops with the operation known, so that they vectorise.
+template <class Fn>
+WT_INLINE void WithBitOp(AluOp op, int width, const Fn& fn) {
+  const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+  const auto bits = static_cast<uint32_t>(width);
   switch (op) {
-    case AluOp::kAdd:
-      return static_cast<T>(ua + ub);
-    case AluOp::kSubtract:
-      return static_cast<T>(ua - ub);
-    case AluOp::kMultiply:
-      return static_cast<T>(ua * ub);
-    case AluOp::kMaximum:
-      return a > b ? a : b;
-    case AluOp::kMinimum:
-      return a < b ? a : b;
-    case AluOp::kEqual:
-      return a == b;
-    case AluOp::kNotEqual:
-      return a != b;
-    case AluOp::kLess:
-      return a < b;
-    case AluOp::kLessEqual:
-      return a <= b;
-    case AluOp::kGreater:
-      return a > b;
-    case AluOp::kGreaterEqual:
-      return a >= b;
-    case AluOp::kLogicalAnd:
-      return a != 0 && b != 0;
-    case AluOp::kLogicalOr:
-      return a != 0 || b != 0;
-    case AluOp::kLogicalXor:
-      return (a != 0) != (b != 0);
-    case AluOp::kDivide:  // toward zero; by zero: all ones
-      return b == 0 ? static_cast<T>(-1) : static_cast<T>(int64_t{a} / int64_t{b});
+    case AluOp::kBitwiseAnd:
+      return fn([](uint32_t a, uint32_t b) __attribute__((always_inline)) { return a & b; });
+    case AluOp::kBitwiseOr:
+      return fn([](uint32_t a, uint32_t b) __attribute__((always_inline)) { return a | b; });
+    case AluOp::kBitwiseXor:
+      return fn([](uint32_t a, uint32_t b) __attribute__((always_inline)) { return a ^ b; });
+    case AluOp::kLeftShift:
+      return fn([=](uint32_t a, uint32_t b) __attribute__((always_inline)) {
+        return b < bits ? (a << (b & 31)) & mask : 0u;
+      });
+    case AluOp::kRightShift:
+      return fn([=](uint32_t a, uint32_t b)
+                    __attribute__((always_inline)) { return b < bits ? a >> (b & 31) : 0u; });
     default:
-      return static_cast<T>(std::llrint(std::pow(static_cast<double>(a), static_cast<double>(b))));
+      return fn([=](uint32_t a, uint32_t b) { return ApplyBits(op, a, b, width); });
   }
+}
+
+}  // namespace
+
+WT_CLONES void BitRows(AluOp op, const uint32_t* a, const uint32_t* b, int b_step, bool reverse,
+                       int width, uint32_t* out, int64_t n) {
+  WithBitOp(
+      op, width, [=](auto operation) __attribute__((always_inline)) {
+        if (b_step == 1) {
+#pragma GCC ivdep
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = reverse ? operation(b[i], a[i]) : operation(a[i], b[i]);
+        } else {
+          const uint32_t other = *b;
+#pragma GCC ivdep
+          for (int64_t i = 0; i < n; ++i)
+            out[i] = reverse ? operation(other, a[i]) : operation(a[i], other);
+        }
+      });
+}
+
+namespace {
+
+// Wraps around; division goes toward zero, by zero it gives all ones.
+template <class T, class Fn>
+void WithIntOp(AluOp op, const Fn& fn) {
+#define WT_INT_OP(name, expression) \
+  case AluOp::name:                 \
+    return fn([](T a, T b) { return static_cast<T>(expression); });
+  switch (op) {
+    WT_INT_OP(kAdd, uint32_t(a) + uint32_t(b))
+    WT_INT_OP(kSubtract, uint32_t(a) - uint32_t(b))
+    WT_INT_OP(kMultiply, uint32_t(a) * uint32_t(b))
+    WT_INT_OP(kMaximum, a > b ? a : b)
+    WT_INT_OP(kMinimum, a < b ? a : b)
+    WT_INT_OP(kEqual, a == b)
+    WT_INT_OP(kNotEqual, a != b)
+    WT_INT_OP(kLess, a < b)
+    WT_INT_OP(kLessEqual, a <= b)
+    WT_INT_OP(kGreater, a > b)
+    WT_INT_OP(kGreaterEqual, a >= b)
+    WT_INT_OP(kLogicalAnd, (a != 0) & (b != 0))
+    WT_INT_OP(kLogicalOr, (a != 0) | (b != 0))
+    WT_INT_OP(kLogicalXor, (a != 0) ^ (b != 0))
+    WT_INT_OP(kDivide, b == 0 ? -1 : int64_t{a} / int64_t{b})
+    default:  // by way of double: power, remainders
+      return fn([op](T a, T b) {
+        double result = std::pow(double(a), double(b));
+        if (op == AluOp::kFmod || op == AluOp::kMod)
+          result = b == 0 ? 0 : std::fmod(double(a), double(b));
+        if (op == AluOp::kMod && result != 0 && (result < 0) != (double(b) < 0))
+          result += double(b);
+        return std::fabs(result) < 0x1p62 ? static_cast<T>(std::llrint(result)) : T{0};
+      });
+  }
+#undef WT_INT_OP
+}
+
+template <class T>
+void AluIntsOf(AluOp op, const int32_t* a, const int32_t* b, int32_t* out, int64_t n) {
+  WithIntOp<T>(op, [=](auto operation) {
+    for (int64_t i = 0; i < n; ++i)
+      out[i] = static_cast<int32_t>(operation(static_cast<T>(a[i]), static_cast<T>(b[i])));
+  });
 }
 
 }  // namespace
 
 void AluInts(AluOp op, const int32_t* a, const int32_t* b, bool is_signed, int32_t* out,
              int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    out[i] = is_signed ? ApplyInt<int32_t>(op, a[i], b[i])
-                       : static_cast<int32_t>(ApplyInt<uint32_t>(op, static_cast<uint32_t>(a[i]),
-                                                                 static_cast<uint32_t>(b[i])));
-  }
+  is_signed ? AluIntsOf<int32_t>(op, a, b, out, n) : AluIntsOf<uint32_t>(op, a, b, out, n);
 }
 
 float Identity(AluOp op) {

@@ -28,6 +28,10 @@ void AluScalar(AluOp op, const float* a, float b, bool reverse, float* out, int6
 // Exact 32-bit integers, as on GpSimd: wraps around.
 void AluInts(AluOp op, const int32_t* a, const int32_t* b, bool is_signed, int32_t* out, int64_t n);
 
+// out[i] = a[i] op b[i] on `width` bits; b has one element for all with `b_step` 0.
+void BitRows(AluOp op, const uint32_t* a, const uint32_t* b, int b_step, bool reverse, int width,
+             uint32_t* out, int64_t n);
+
 // The value that a reduction begins with.
 float Identity(AluOp op);
 // a[0] op a[1] op … in fp32, with a written order: 64 interleaved partial results, then pairs.

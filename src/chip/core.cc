@@ -50,18 +50,18 @@ struct Storage {
         size(static_cast<size_t>(std::max<int64_t>(rows * stride, 64))),
         bytes(pool->Take(size)),
         shadow(memory, rows, row_bytes) {
-    WT_CHECK(bytes != nullptr, "{} bytes of {}: the host has no memory left", size,
-             MemoryName(memory));
-    if (fill) std::memset(bytes, 0xff, size);
+    if (fill && bytes) std::memset(bytes, 0xff, size);
   }
-  ~Storage() { pool->Give(bytes, size); }
+  ~Storage() {
+    if (bytes) pool->Give(bytes, size);
+  }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   std::shared_ptr<BlockPool> pool;
   int64_t stride;
   size_t size;
-  std::byte* bytes;
+  std::byte* bytes;  // null: the host has no memory left
   Shadow shadow;
 };
 
@@ -101,6 +101,9 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
     return KernelError(ErrorClass::kShape,
                        "{} has {} partitions of {} bytes; expected at least one", SpecName(spec),
                        spec.partitions, spec.partition_bytes);
+  constexpr int64_t kMost = int64_t{1} << 50;
+  if (spec.partition_bytes > kMost / spec.partitions)
+    return KernelError(ErrorClass::kCapacity, "{} is larger than every memory", SpecName(spec));
   if (!IsOnChip(spec.memory)) return {};
   if (spec.partitions > machine_->partitions)
     return KernelError(ErrorClass::kPartitions,
@@ -113,6 +116,9 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
         SpecName(spec), spec.partition_bytes, usable);
   if (!spec.address) return {};
   const Address& address = *spec.address;
+  if (address.byte % 4 != 0)
+    return KernelError(ErrorClass::kCapacity, "{} begins at byte {}; expected a multiple of 4",
+                       SpecName(spec), address.byte);
   const int64_t physical = PhysicalBytes(*machine_, spec.memory);
   if (address.partition < 0 || address.byte < 0 ||
       address.partition + spec.partitions > machine_->partitions ||
@@ -163,6 +169,12 @@ Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
   auto storage = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), spec.memory,
                                            spec.partitions, spec.partition_bytes,
                                            !options_.check_uninitialized);
+  if (!storage->bytes) {
+    if (spec.memory == Memory::kHbm) hbm_->Unreserve(spec.partitions * spec.partition_bytes);
+    return KernelError(ErrorClass::kCapacity,
+                       "{}: this host has not {} bytes for it; use smaller inputs", SpecName(spec),
+                       storage->size);
+  }
   tensor->data = storage->bytes;
   tensor->data_stride = storage->stride;
   tensor->shadow = &storage->shadow;

@@ -117,6 +117,20 @@ Status ExecuteContext::Prepare() {
   return core_.options().check_uninitialized ? CheckReads() : Status();
 }
 
+namespace {
+
+// offset + index * unit; beyond every memory when that is too large for a number.
+int64_t Moved(int64_t offset, int64_t index, int64_t unit) {
+  constexpr double kMost = 0x1p50;
+  const double moved =
+      static_cast<double>(offset) + static_cast<double>(index) * static_cast<double>(unit);
+  if (moved > kMost) return static_cast<int64_t>(kMost);
+  if (moved < -kMost) return static_cast<int64_t>(-kMost);
+  return offset + index * unit;
+}
+
+}  // namespace
+
 Status ExecuteContext::ApplyDynamic(const Dynamic& dynamic) {
   Walk& walk = walks_[static_cast<size_t>(dynamic.operand)];
   const std::string name = NameOf(instr_, dynamic.operand);
@@ -124,7 +138,7 @@ Status ExecuteContext::ApplyDynamic(const Dynamic& dynamic) {
   const std::vector<int64_t> indices =
       IndicesOf(walks_[static_cast<size_t>(dynamic.index_operand)]);
   if (!dynamic.vector) {
-    walk.pattern.offset += indices[0] * dynamic.unit;
+    walk.pattern.offset = Moved(walk.pattern.offset, indices[0], dynamic.unit);
     const Status inside = CheckBounds(walk.pattern, name);
     walk.skipped = !inside.ok();
     return skip ? Status() : inside;
@@ -136,7 +150,7 @@ Status ExecuteContext::ApplyDynamic(const Dynamic& dynamic) {
   walk.row_offsets.resize(static_cast<size_t>(walk.rows()));
   for (int64_t p = 0; p < walk.rows(); ++p) {
     int64_t& offset = walk.row_offsets[static_cast<size_t>(p)];
-    offset = walk.pattern.offset + indices[static_cast<size_t>(p)] * dynamic.unit;
+    offset = Moved(walk.pattern.offset, indices[static_cast<size_t>(p)], dynamic.unit);
     const Status inside = CheckBounds(
         RowPattern(walk, p),
         fmt::format("{} with offset {} in row {}", name, indices[static_cast<size_t>(p)], p));
@@ -236,6 +250,15 @@ Overlap ExecuteContext::OverlapOf(int param) const {
 
 FloatReader ExecuteContext::Floats(int param) {
   return FloatReader(walk(param), OverlapOf(param), state().scratch);
+}
+
+WordReader ExecuteContext::Words(int param) {
+  return WordReader(walk(param), OverlapOf(param), state().scratch);
+}
+
+WordWriter ExecuteContext::WordsOut(int param) {
+  MarkWritten(walk(param));
+  return WordWriter(walk(param), state().scratch);
 }
 
 FloatWriter ExecuteContext::FloatsOut(int param) {

@@ -75,6 +75,8 @@ class ExecuteContext {
   // writes. Bytes of an operand to write count as written from here on.
   FloatReader Floats(int param);
   FloatWriter FloatsOut(int param);
+  WordReader Words(int param);  // raw bits
+  WordWriter WordsOut(int param);
   // For parameters marked partial: an error when something of this part of it is unwritten.
   Status CheckPartWritten(const Walk& part, int param) const;
   // How the operand meets those that the instruction writes.

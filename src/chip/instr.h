@@ -97,8 +97,10 @@ struct Instr {
     return args[static_cast<size_t>(param)].kind == Arg::kOperand;
   }
   bool has(int param) const { return args[static_cast<size_t>(param)].given(); }
+  // A tuple of integers; one integer is a tuple of one.
   std::span<const int64_t> ints_of(int param) const {
     const Arg& arg = args[static_cast<size_t>(param)];
+    if (arg.kind == Arg::kInt) return {&arg.i, 1};
     return {ints.data() + arg.i, static_cast<size_t>(arg.count)};
   }
 };

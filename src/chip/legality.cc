@@ -1,5 +1,7 @@
 #include "chip/legality.h"
 
+#include <cmath>
+
 #include "chip/alu.h"
 #include "chip/error_class.h"
 
@@ -169,11 +171,35 @@ const Dynamic* DynamicOf(const Instr& instr, int64_t operand) {
   return nullptr;
 }
 
+// Numbers so large that sums and products of them could overflow are beyond every memory.
+bool IsSane(const AccessPattern& pattern) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  const auto small = [](int64_t x) { return x > -kMost && x < kMost; };
+  if (pattern.num_dims < 1 || pattern.num_dims > kMaxDims || !small(pattern.offset)) return false;
+  double elements = 1;
+  for (int i = 0; i < pattern.num_dims; ++i) {
+    const Dim& dim = pattern.dims[static_cast<size_t>(i)];
+    if (!small(dim.step) || !small(dim.size) || dim.size < 0) return false;
+    elements *= static_cast<double>(std::max<int64_t>(dim.size, 1));
+    if (std::fabs(static_cast<double>(dim.step)) * static_cast<double>(dim.size) > kMost)
+      return false;
+  }
+  return elements < kMost;
+}
+
+Status CheckSane(const AccessPattern& pattern, const Place& place) {
+  if (IsSane(pattern)) return {};
+  return KernelError(ErrorClass::kOutOfBounds,
+                     "{}: its sizes, steps or offset lead beyond every memory; check the pattern",
+                     place.name());
+}
+
 Status CheckOperand(const Machine& machine, const Instr& instr, const Param& param,
                     int64_t operand) {
   const AccessPattern& pattern = instr.operands[static_cast<size_t>(operand)];
-  WT_RETURN_IF_ERROR(CheckMemoryAndType(*instr.def, param, pattern));
   const Place place = {*instr.def, param};
+  WT_RETURN_IF_ERROR(CheckSane(pattern, place));
+  WT_RETURN_IF_ERROR(CheckMemoryAndType(*instr.def, param, pattern));
   if (pattern.on_chip()) WT_RETURN_IF_ERROR(CheckOnChip(machine, place, pattern));
   if (DynamicOf(instr, operand)) return {};  // when it runs
   return InBounds(pattern) ? Status() : CheckBounds(pattern, place.name());
@@ -183,6 +209,8 @@ Status CheckOperand(const Machine& machine, const Instr& instr, const Param& par
 Status CheckIndex(const Instr& instr, const Dynamic& dynamic) {
   const AccessPattern& index = instr.operands[static_cast<size_t>(dynamic.index_operand)];
   const std::string name = fmt::format("{}: dynamic offset", instr.def->name);
+  if (!IsSane(index))
+    return KernelError(ErrorClass::kOutOfBounds, "{} leads beyond every memory", name);
   const Tensor& tensor = *index.tensor;
   if (!tensor.is_register && tensor.memory != Memory::kSbuf)
     return KernelError(ErrorClass::kMemory, "{} is in {}; expected sbuf or a register", name,

@@ -1,6 +1,7 @@
 #include "chip/rows.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "chip/convert.h"
 
@@ -67,11 +68,13 @@ int64_t CommonStep(const Walk& walk) {
 
 }  // namespace
 
-void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to) {
-  if (walk.rows_continue()) {
-    LoadFloats(walk.pattern.dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(), to);
-    return;
-  }
+namespace {
+
+template <class T, class Load>
+void LoadRowsOf(const Walk& walk, int64_t p, int64_t count, T* to, const Load& load) {
+  const DType dtype = walk.pattern.dtype;
+  if (walk.rows_continue())
+    return load(dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(), to);
   for (const int64_t end = p + count; p < end; ++p) {
     std::byte* row = walk.Row(p);
     if (row == nullptr) {
@@ -79,18 +82,17 @@ void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to) {
       continue;
     }
     ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
-      LoadFloats(walk.pattern.dtype, start, step, n, to);
+      load(dtype, start, step, n, to);
       to += n;
     });
   }
 }
 
-void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from) {
-  if (walk.rows_continue()) {
-    StoreFloats(walk.pattern.dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(),
-                from);
-    return;
-  }
+template <class T, class Store>
+void StoreRowsOf(const Walk& walk, int64_t p, int64_t count, const T* from, const Store& store) {
+  const DType dtype = walk.pattern.dtype;
+  if (walk.rows_continue())
+    return store(dtype, walk.Row(p), CommonStep(walk), count * walk.row_elements(), from);
   for (const int64_t end = p + count; p < end; ++p) {
     std::byte* row = walk.Row(p);
     if (row == nullptr) {
@@ -98,22 +100,40 @@ void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from) {
       continue;
     }
     ForRuns(walk.pattern, row, [&](std::byte* start, int64_t step, int64_t n) {
-      StoreFloats(walk.pattern.dtype, start, step, n, from);
+      store(dtype, start, step, n, from);
       from += n;
     });
   }
 }
 
+}  // namespace
+
+void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to) {
+  LoadRowsOf(walk, p, count, to, LoadFloats);
+}
+void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from) {
+  StoreRowsOf(walk, p, count, from, StoreFloats);
+}
+void LoadRows(const Walk& walk, int64_t p, int64_t count, uint32_t* to) {
+  LoadRowsOf(walk, p, count, to, LoadBits);
+}
+void StoreRows(const Walk& walk, int64_t p, int64_t count, const uint32_t* from) {
+  StoreRowsOf(walk, p, count, from, StoreBits);
+}
+
 namespace {
 
-bool AreFloatsInPlace(const Walk& walk) {
-  return walk.pattern.dtype == DType::kF32 && walk.dense_rows() && walk.row_offsets.empty();
+// The tensor's memory holds rows of T as they are.
+template <class T>
+bool InPlaceRows(const Walk& walk) {
+  const DType dtype = walk.pattern.dtype;
+  const bool same = std::is_same_v<T, float> ? dtype == DType::kF32
+                                             : dtype == DType::kI32 || dtype == DType::kU32;
+  return same && walk.dense_rows() && walk.row_offsets.empty();
 }
 
 // Dense rows that follow one another without a gap.
-bool AreRowsAdjacent(const Walk& walk) {
-  return walk.rows_continue() && (walk.pattern.num_dims == 1 ? CommonStep(walk) == 1 : true);
-}
+bool AreRowsAdjacent(const Walk& walk) { return walk.rows_continue() && CommonStep(walk) == 1; }
 
 int64_t BlockSize(const Walk& walk) {
   const int64_t n = walk.row_elements();
@@ -122,35 +142,45 @@ int64_t BlockSize(const Walk& walk) {
 
 }  // namespace
 
-FloatReader::FloatReader(const Walk& walk, Overlap overlap, Arena& arena) : walk_(walk) {
+template <class T>
+RowReader<T>::RowReader(const Walk& walk, Overlap overlap, Arena& arena) : walk_(walk) {
   if (overlap == Overlap::kOther) {
-    staged_ = arena.Floats(walk.rows() * walk.row_elements());
+    staged_ = arena.Words<T>(walk.rows() * walk.row_elements());
     LoadRows(walk, 0, walk.rows(), staged_);
     return;
   }
-  direct_ = AreFloatsInPlace(walk) && overlap != Overlap::kRow;
+  direct_ = InPlaceRows<T>(walk) && overlap != Overlap::kRow;
   adjacent_ = direct_ && AreRowsAdjacent(walk);
-  if (!adjacent_) scratch_ = arena.Floats(BlockSize(walk));
+  if (!adjacent_) scratch_ = arena.Words<T>(BlockSize(walk));
 }
 
-const float* FloatReader::Rows(int64_t p, int64_t count) {
+template <class T>
+const T* RowReader<T>::Rows(int64_t p, int64_t count) {
   if (staged_) return staged_ + p * walk_.row_elements();
-  if (direct_ && (count == 1 || adjacent_)) return reinterpret_cast<const float*>(walk_.Row(p));
+  if (direct_ && (count == 1 || adjacent_)) return reinterpret_cast<const T*>(walk_.Row(p));
   LoadRows(walk_, p, count, scratch_);
   return scratch_;
 }
 
-FloatWriter::FloatWriter(const Walk& walk, Arena& arena)
-    : walk_(walk), direct_(AreFloatsInPlace(walk)), adjacent_(direct_ && AreRowsAdjacent(walk)) {
-  if (!adjacent_) scratch_ = arena.Floats(BlockSize(walk));
+template <class T>
+RowWriter<T>::RowWriter(const Walk& walk, Arena& arena)
+    : walk_(walk), direct_(InPlaceRows<T>(walk)), adjacent_(direct_ && AreRowsAdjacent(walk)) {
+  if (!adjacent_) scratch_ = arena.Words<T>(BlockSize(walk));
 }
 
-float* FloatWriter::Rows(int64_t p, int64_t count) {
-  return InPlace(count) ? reinterpret_cast<float*>(walk_.Row(p)) : scratch_;
+template <class T>
+T* RowWriter<T>::Rows(int64_t p, int64_t count) {
+  return InPlace(count) ? reinterpret_cast<T*>(walk_.Row(p)) : scratch_;
 }
 
-void FloatWriter::Done(int64_t p, int64_t count) {
+template <class T>
+void RowWriter<T>::Done(int64_t p, int64_t count) {
   if (!InPlace(count)) StoreRows(walk_, p, count, scratch_);
 }
+
+template class RowReader<float>;
+template class RowReader<uint32_t>;
+template class RowWriter<float>;
+template class RowWriter<uint32_t>;
 
 }  // namespace wt::chip

@@ -1,5 +1,5 @@
 // Operands row by row: where a partition's elements lie, and readers and writers that hand out rows
-// of fp32, straight from the tensor where that is possible.
+// of fp32 or of bits, straight from the tensor where that is possible.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,11 @@ namespace wt::chip {
 class Arena {
  public:
   float* Floats(int64_t n);  // 64-byte aligned
+  template <class T>
+  T* Words(int64_t n) {  // of 4 bytes
+    static_assert(sizeof(T) == sizeof(float));
+    return reinterpret_cast<T*>(Floats(n));
+  }
   void Reset();
 
  private:
@@ -63,6 +68,8 @@ void ForRuns(const AccessPattern& pattern, std::byte* row, const Fn& fn, int dim
 // that the walk skips leave their place in `to` alone.
 void LoadRows(const Walk& walk, int64_t p, int64_t count, float* to);
 void StoreRows(const Walk& walk, int64_t p, int64_t count, const float* from);
+void LoadRows(const Walk& walk, int64_t p, int64_t count, uint32_t* to);  // bits, zero-extended
+void StoreRows(const Walk& walk, int64_t p, int64_t count, const uint32_t* from);
 inline void LoadRow(const Walk& walk, int64_t p, float* to) { LoadRows(walk, p, 1, to); }
 inline void StoreRow(const Walk& walk, int64_t p, const float* from) {
   StoreRows(walk, p, 1, from);
@@ -83,27 +90,30 @@ inline int64_t BlockRows(int64_t row_elements) {
   return row_elements <= 0 ? 1 : std::max<int64_t>(1, kBlockElements / row_elements);
 }
 
-class FloatReader {
+// T: float (values, converted) or uint32_t (bits, zero-extended).
+template <class T>
+class RowReader {
  public:
-  FloatReader(const Walk& walk, Overlap overlap, Arena& arena);
+  RowReader(const Walk& walk, Overlap overlap, Arena& arena);
   // Valid until the next call.
-  const float* Rows(int64_t p, int64_t count);
-  const float* Row(int64_t p) { return Rows(p, 1); }
+  const T* Rows(int64_t p, int64_t count);
+  const T* Row(int64_t p) { return Rows(p, 1); }
 
  private:
   const Walk& walk_;
-  bool direct_ = false;      // fp32 that lies in order
-  bool adjacent_ = false;    // … from one row to the next too
-  float* staged_ = nullptr;  // all rows, read beforehand
-  float* scratch_ = nullptr;
+  bool direct_ = false;    // the tensor's own memory holds rows of T
+  bool adjacent_ = false;  // … without a gap from one row to the next
+  T* staged_ = nullptr;    // all rows, read beforehand
+  T* scratch_ = nullptr;
 };
 
-class FloatWriter {
+template <class T>
+class RowWriter {
  public:
-  FloatWriter(const Walk& walk, Arena& arena);
+  RowWriter(const Walk& walk, Arena& arena);
   // Where to put rows [p, p + count); Done with the same numbers must follow.
-  float* Rows(int64_t p, int64_t count);
-  float* Row(int64_t p) { return Rows(p, 1); }
+  T* Rows(int64_t p, int64_t count);
+  T* Row(int64_t p) { return Rows(p, 1); }
   void Done(int64_t p, int64_t count = 1);
 
  private:
@@ -111,8 +121,13 @@ class FloatWriter {
 
   const Walk& walk_;
   bool direct_ = false, adjacent_ = false;
-  float* scratch_ = nullptr;
+  T* scratch_ = nullptr;
 };
+
+using FloatReader = RowReader<float>;
+using FloatWriter = RowWriter<float>;
+using WordReader = RowReader<uint32_t>;
+using WordWriter = RowWriter<uint32_t>;
 
 // Calls fn(p, count) for consecutive blocks of rows.
 template <class Fn>

@@ -67,32 +67,38 @@ Status CheckTensorTensor(const Machine&, const Instr& instr) {
   return CheckSameSize(instr, tt::kDst, tt::kData2);
 }
 
-Status ExecuteBits(ExecuteContext& context, AluOp op) {
-  WT_ASSIGN_OR_RETURN(std::vector<uint32_t> a, context.ReadBits(tt::kData1));
-  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> b, context.ReadBits(tt::kData2));
-  const int width = WidthOf(context.walk(tt::kData1));
-  for (size_t i = 0; i < a.size(); ++i) a[i] = ApplyBits(op, a[i], b[i], width);
-  context.WriteBits(tt::kDst, a);
-  return {};
+// Calls fn(a, b, out, n) on blocks of elements as 32-bit words.
+template <class Fn>
+void ForWordBlocks(ExecuteContext& context, const Fn& fn) {
+  const Walk& to = context.walk(tt::kDst);
+  WordReader a = context.Words(tt::kData1), b = context.Words(tt::kData2);
+  WordWriter out = context.WordsOut(tt::kDst);
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    fn(a.Rows(p, count), b.Rows(p, count), out.Rows(p, count), count * to.row_elements());
+    out.Done(p, count);
+  });
 }
 
-Status ExecuteInts(ExecuteContext& context, AluOp op) {
-  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> a, context.ReadBits(tt::kData1));
-  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> b, context.ReadBits(tt::kData2));
-  std::vector<uint32_t> out(a.size());
+void ExecuteBits(ExecuteContext& context, AluOp op) {
+  const int width = WidthOf(context.walk(tt::kData1));
+  ForWordBlocks(context, [&](const uint32_t* a, const uint32_t* b, uint32_t* out, int64_t n) {
+    BitRows(op, a, b, 1, false, width, out, n);
+  });
+}
+
+void ExecuteInts(ExecuteContext& context, AluOp op) {
   const bool is_signed = context.walk(tt::kData1).pattern.dtype == DType::kI32;
-  AluInts(op, reinterpret_cast<const int32_t*>(a.data()),
-          reinterpret_cast<const int32_t*>(b.data()), is_signed,
-          reinterpret_cast<int32_t*>(out.data()), static_cast<int64_t>(out.size()));
-  context.WriteBits(tt::kDst, out);
-  return {};
+  ForWordBlocks(context, [&](const uint32_t* a, const uint32_t* b, uint32_t* out, int64_t n) {
+    AluInts(op, reinterpret_cast<const int32_t*>(a), reinterpret_cast<const int32_t*>(b), is_signed,
+            reinterpret_cast<int32_t*>(out), n);
+  });
 }
 
 Status ExecuteTensorTensor(ExecuteContext& context, const Instr& instr) {
   const auto op = instr.name_of<AluOp>(tt::kOp);
-  if (IsBitwise(op)) return ExecuteBits(context, op);
+  if (IsBitwise(op)) return ExecuteBits(context, op), Status();
   const EngineSet engines = CandidateEngines(context.machine(), instr);
-  if (AllInt32(instr) && !engines.has(Engine::kVector)) return ExecuteInts(context, op);
+  if (AllInt32(instr) && !engines.has(Engine::kVector)) return ExecuteInts(context, op), Status();
   FloatReader a = context.Floats(tt::kData1), b = context.Floats(tt::kData2);
   FloatWriter out = context.FloatsOut(tt::kDst);
   const Walk& to = context.walk(tt::kDst);
@@ -182,35 +188,49 @@ Status CheckTensorScalar(const Machine&, const Instr& instr) {
 }
 
 std::vector<uint32_t> ScalarBits(ExecuteContext& context, const Instr& instr, int param,
-                                 int64_t partitions) {
-  if (instr.is_operand(param)) return std::move(context.ReadBits(param)).value();
-  const auto number = static_cast<int64_t>(instr.args[static_cast<size_t>(param)].number());
-  return std::vector<uint32_t>(static_cast<size_t>(partitions), static_cast<uint32_t>(number));
+                                 int64_t partitions, int width) {
+  std::vector<uint32_t> bits;
+  if (instr.is_operand(param)) {
+    bits = std::move(context.ReadBits(param)).value();
+  } else {
+    const auto number = static_cast<int64_t>(instr.args[static_cast<size_t>(param)].number());
+    bits.assign(static_cast<size_t>(partitions), static_cast<uint32_t>(number));
+  }
+  const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
+  for (uint32_t& word : bits) word &= mask;
+  return bits;
 }
 
-Status ExecuteScalarBits(ExecuteContext& context, const Instr& instr) {
-  WT_ASSIGN_OR_RETURN(std::vector<uint32_t> data, context.ReadBits(ts::kData));
-  const Walk& from = context.walk(ts::kData);
-  const int width = WidthOf(from);
-  const uint32_t mask = width == 32 ? ~0u : (1u << width) - 1;
-  const auto stage = [&](int op_param, int operand, int reverse_param) {
-    const auto op = instr.name_of<AluOp>(op_param);
-    const bool reverse = instr.flag(reverse_param);
-    const std::vector<uint32_t> scalars = ScalarBits(context, instr, operand, from.rows());
-    for (size_t i = 0; i < data.size(); ++i) {
-      const uint32_t b = scalars[i / static_cast<size_t>(from.row_elements())] & mask;
-      data[i] = reverse ? ApplyBits(op, b, data[i], width) : ApplyBits(op, data[i], b, width);
+void ExecuteScalarBits(ExecuteContext& context, const Instr& instr) {
+  const Walk& to = context.walk(ts::kDst);
+  const int64_t n = to.row_elements();
+  const int width = WidthOf(context.walk(ts::kData));
+  const bool two = instr.has(ts::kOp1);
+  const std::vector<uint32_t> scalars0 =
+      ScalarBits(context, instr, ts::kOperand0, to.rows(), width);
+  const std::vector<uint32_t> scalars1 =
+      ScalarBits(context, instr, ts::kOperand1, to.rows(), width);
+  WordReader in = context.Words(ts::kData);
+  WordWriter out = context.WordsOut(ts::kDst);
+  ForBlocks(to, [&](int64_t p, int64_t count) {
+    const uint32_t* data = in.Rows(p, count);
+    uint32_t* rows = out.Rows(p, count);
+    for (int64_t i = 0; i < count; ++i) {
+      uint32_t* row = rows + i * n;
+      const size_t at = static_cast<size_t>(p + i);
+      BitRows(instr.name_of<AluOp>(ts::kOp0), data + i * n, &scalars0[at], 0,
+              instr.flag(ts::kReverse0), width, row, n);
+      if (two)
+        BitRows(instr.name_of<AluOp>(ts::kOp1), row, &scalars1[at], 0, instr.flag(ts::kReverse1),
+                width, row, n);
     }
-  };
-  stage(ts::kOp0, ts::kOperand0, ts::kReverse0);
-  if (instr.has(ts::kOp1)) stage(ts::kOp1, ts::kOperand1, ts::kReverse1);
-  context.WriteBits(ts::kDst, data);
-  return {};
+    out.Done(p, count);
+  });
 }
 
 Status ExecuteTensorScalar(ExecuteContext& context, const Instr& instr) {
   const auto op0 = instr.name_of<AluOp>(ts::kOp0);
-  if (IsBitwise(op0)) return ExecuteScalarBits(context, instr);
+  if (IsBitwise(op0)) return ExecuteScalarBits(context, instr), Status();
   const Walk& to = context.walk(ts::kDst);
   const float* scalars0 = context.Scalars(ts::kOperand0, to.rows());
   const float* scalars1 = context.Scalars(ts::kOperand1, to.rows());

@@ -27,14 +27,8 @@ constexpr Param kTensorReduceParams[] = {
 };
 
 std::vector<int64_t> Axes(const Instr& instr) {
-  const Arg& arg = instr.args[tr::kAxis];
-  std::vector<int64_t> axes;
-  if (arg.kind == Arg::kInt) {
-    axes.push_back(arg.i);
-  } else {
-    const auto span = instr.ints_of(tr::kAxis);
-    axes.assign(span.begin(), span.end());
-  }
+  const auto given = instr.ints_of(tr::kAxis);
+  std::vector<int64_t> axes(given.begin(), given.end());
   const int64_t dims = instr.operand(tr::kData).num_dims;
   for (int64_t& axis : axes) axis = axis < 0 ? axis + dims : axis;
   std::sort(axes.begin(), axes.end());
