@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace wt::chip {
+namespace wt::chip::alu_test {
 namespace {
 
 std::vector<float> Numbers(uint64_t stream, int64_t n) {
@@ -133,4 +133,4 @@ TEST(Alu, IntegersAreExactAndWrap) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::alu_test

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::transpose_test {
 namespace {
 
 std::vector<float> Transposed(const std::vector<float>& x, int64_t rows, int64_t columns) {
@@ -124,4 +124,4 @@ TEST(DmaTranspose, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::transpose_test
