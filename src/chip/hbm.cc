@@ -20,11 +20,12 @@ void Hbm::End(int rank) {
 // Gives the turn to the first core that can go on; when both wait, neither ever can.
 void Hbm::PassTurn() {
   if (!CanRun(0) && !CanRun(1)) {
-    for (Seat& seat : seats_) {
-      if (!seat.waiting) continue;
-      seat.failed = true;
-      seat.waiting = false;
+    for (int rank : {0, 1}) {
+      if (!seats_[rank].waiting) continue;
+      seats_[rank].failed = true;
+      seats_[rank].failure = MissedMeeting(rank);
     }
+    for (Seat& seat : seats_) seat.waiting = false;
   }
   if (!CanRun(turn_)) turn_ = 1 - turn_;
   changed_.notify_all();
@@ -64,7 +65,7 @@ Status Hbm::Meet(std::unique_lock<std::mutex>& lock, int rank, const std::string
     return {};
   }
   self.failed = false;
-  return MissedMeeting(rank);
+  return self.failure;
 }
 
 Status Hbm::Barrier(int rank, const std::string& meeting, const std::string& where) {
