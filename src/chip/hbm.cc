@@ -1,5 +1,8 @@
 #include "chip/hbm.h"
 
+#include <array>
+#include <utility>
+
 #include "chip/error_class.h"
 
 namespace wt::chip {
@@ -20,12 +23,13 @@ void Hbm::End(int rank) {
 // Gives the turn to the first core that can go on; when both wait, neither ever can.
 void Hbm::PassTurn() {
   if (!CanRun(0) && !CanRun(1)) {
+    // Both reasons are put in words while both still wait.
+    std::array<Status, 2> reasons = {MissedMeeting(0), MissedMeeting(1)};
     for (int rank : {0, 1}) {
       if (!seats_[rank].waiting) continue;
-      seats_[rank].failed = true;
-      seats_[rank].failure = MissedMeeting(rank);
+      seats_[rank].failure = std::move(reasons[static_cast<size_t>(rank)]);
+      seats_[rank].waiting = false;
     }
-    for (Seat& seat : seats_) seat.waiting = false;
   }
   if (!CanRun(turn_)) turn_ = 1 - turn_;
   changed_.notify_all();
@@ -55,17 +59,14 @@ Status Hbm::Meet(std::unique_lock<std::mutex>& lock, int rank, const std::string
     changed_.notify_all();
   } else {
     self.waiting = true;
-    self.failed = false;
+    self.failure = {};
     PassTurn();
   }
-  changed_.wait(lock,
-                [&] { return !self.waiting && (turn_ == rank || other.ended || self.failed); });
-  if (!self.failed) {
-    turn_ = rank;
-    return {};
-  }
-  self.failed = false;
-  return self.failure;
+  changed_.wait(
+      lock, [&] { return !self.waiting && (turn_ == rank || other.ended || !self.failure.ok()); });
+  if (!self.failure.ok()) return std::exchange(self.failure, {});
+  turn_ = rank;
+  return {};
 }
 
 Status Hbm::Barrier(int rank, const std::string& meeting, const std::string& where) {

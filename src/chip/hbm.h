@@ -46,8 +46,7 @@ class Hbm {
   struct Seat {
     bool ended = false;
     bool waiting = false;
-    bool failed = false;  // the wait ended without a meeting …
-    Status failure;       // … for this reason
+    Status failure;  // why its wait ended without a meeting
     std::string meeting, where;
     std::vector<std::byte> bytes;  // given, then (after a meeting) received
     size_t shared_declared = 0;

@@ -1,7 +1,5 @@
 #include "chip/legality.h"
 
-#include <cmath>
-
 #include "chip/alu.h"
 #include "chip/error_class.h"
 
@@ -181,7 +179,7 @@ bool IsSane(const AccessPattern& pattern) {
     const Dim& dim = pattern.dims[static_cast<size_t>(i)];
     if (!small(dim.step) || !small(dim.size) || dim.size < 0) return false;
     elements *= static_cast<double>(std::max<int64_t>(dim.size, 1));
-    if (std::fabs(static_cast<double>(dim.step)) * static_cast<double>(dim.size) > kMost)
+    if (std::abs(static_cast<double>(dim.step)) * static_cast<double>(dim.size) > kMost)
       return false;
   }
   return elements < kMost;

@@ -17,6 +17,7 @@ namespace wt::chip {
   X(kTensorTranspose, "tensor.transpose")                     \
   X(kTensorTransposeF32, "tensor.transpose_f32")              \
   X(kTensorWeightLoad, "tensor.weight_load")                  \
+  X(kTensorWeightLoadF32, "tensor.weight_load_f32")           \
   X(kVectorCopyF32, "vector.copy_f32")                        \
   X(kVectorCopy16, "vector.copy_16bit")                       \
   X(kVectorCopy16Strided, "vector.copy_16bit_strided")        \
@@ -95,12 +96,10 @@ namespace wt::chip {
   X(kMaxMoving, "tensor.max_moving")                           \
   X(kMaxStationary, "tensor.max_stationary")                   \
   X(kArrayRows, "tensor.array_rows")                           \
-  X(kArrayColumns, "tensor.array_columns")                     \
   X(kMinTile, "tensor.min_tile")                               \
   X(kLimiterWindow, "tensor.limiter_window_ns")                \
   X(kLimiterThreshold, "tensor.limiter_threshold")             \
   X(kLimiterSlowdown, "tensor.limiter_slowdown")               \
-  X(kWeightElided, "tensor.weight_elided_ns")                  \
   X(kScanTensorSeed, "vector.scan_tensor_seed_ns")             \
   X(kBnStatsMax, "vector.bn_stats_max")                        \
   X(kVectorTransposeMax, "vector.transpose_max")               \
@@ -115,7 +114,6 @@ namespace wt::chip {
   X(kTopkResult, "gpsimd.topk_result_cycles")                  \
   X(kGpSimdDmaRate, "gpsimd.dma_bytes_per_ns")                 \
   X(kDmaEngines, "dma.engines")                                \
-  X(kDmaRings, "dma.rings_per_engine")                         \
   X(kDmaPartitionsPerEngine, "dma.partitions_per_engine")      \
   X(kDmaEngineRate, "dma.engine_bytes_per_ns")                 \
   X(kDmaDescriptorOverhead, "dma.descriptor_overhead_ns")      \
@@ -129,10 +127,9 @@ namespace wt::chip {
   X(kDmaIssueHwdge, "dma.issue_hwdge_ns")                      \
   X(kDmaIssueSwdge, "dma.issue_swdge_ns")                      \
   X(kDmaIssuePrebuilt, "dma.issue_prebuilt_ns")                \
-  X(kDmaTrigger, "dma.trigger_ns")                             \
-  X(kDmaDgeBlocks, "dma.dge_blocks")                           \
   X(kDmaLoadDispatch, "dma.load_dispatch_ns")                  \
   X(kDmaLoadPayload, "dma.load_payload_ns")                    \
+  X(kDmaLoadSpread, "dma.load_spread_ns")                      \
   X(kDmaLoadNotify, "dma.load_notify_ns")                      \
   X(kDmaStoreDispatch, "dma.store_dispatch_ns")                \
   X(kDmaStorePayload, "dma.store_payload_ns")                  \

@@ -30,9 +30,11 @@ constexpr PolicyKey kKeys[] = {
     {"balance_engines", &Policy::balance_engines},
     {"scalar_takes_loaded", &Policy::scalar_takes_loaded},
     {"memset_on_gpsimd", &Policy::memset_on_gpsimd},
+    {"load_reuse_share", &Policy::load_reuse_share},
     {"merge_elements", &Policy::merge_elements},
     {"broadcast_by_product", &Policy::broadcast_by_product},
     {"loop_bubble_ns", &Policy::loop_bubble_ns},
+    {"limiter_phase", &Policy::limiter_phase},
     {"envelope_ns", &Policy::envelope_ns},
 };
 
@@ -58,10 +60,14 @@ Status CheckRanges(const Policy& policy) {
   const bool good = policy.window >= 1 && policy.dma_window >= 1 && policy.sbuf_copies >= 1 &&
                     policy.psum_copies >= 1 && policy.psum_granule_bytes >= 1 &&
                     policy.dma_queues >= 1;
-  if (good) return {};
-  return Error(Code::kInvalidArgument,
-               "policy: window, dma_window, sbuf_copies, psum_copies, psum_granule_bytes and "
-               "dma_queues must be at least 1");
+  if (!good) {
+    return Error(Code::kInvalidArgument,
+                 "policy: window, dma_window, sbuf_copies, psum_copies, psum_granule_bytes and "
+                 "dma_queues must be at least 1");
+  }
+  if (policy.limiter_phase > 0 && policy.limiter_phase <= 1) return {};
+  return Error(Code::kInvalidArgument, "policy: limiter_phase is {}; expected above 0, up to 1",
+               policy.limiter_phase);
 }
 
 Status ReadFileOver(const toml::table& file, Sources* sources, Policy* policy) {

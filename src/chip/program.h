@@ -47,7 +47,6 @@ struct TimedInstr {
   uint8_t flags = 0;                 // of the list below
   uint8_t num_accesses = 0;
   uint8_t table_set = 0;
-  Evidence evidence = Evidence::kGuessed;
   SourceId source = 0;
   uint32_t ordered_group = 0;
   uint32_t first_access = 0;  // index into Program::accesses
@@ -56,9 +55,10 @@ struct TimedInstr {
   // Cost by candidate engine: [vector, scalar, gpsimd]; the only engine of tensor, sync and DMA
   // instructions uses [0] (DMA: what its queue needs to issue it).
   std::array<float, 3> interval_ns{}, latency_ns{};
-  std::array<float, 3> fixed_ns{};  // part of the interval that does not grow with the elements
-  float weight_load_ns = 0;         // tensor engine
-  float array_activity = 0;         // likewise: share of the array that works
+  std::array<Evidence, 3> evidence{};  // of these costs
+  std::array<float, 3> fixed_ns{};     // part of the interval that does not grow with the elements
+  float weight_load_ns = 0;            // tensor engine
+  float array_activity = 0;            // likewise: share of the array that works
   float flops = 0;
 };
 inline constexpr uint8_t kAccumulates = 1;  // adds to PSUM what is there

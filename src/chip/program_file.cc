@@ -86,7 +86,7 @@ void Fields(File& file, TimedInstr& instr) {
   file.Value(instr.flags);
   file.Value(instr.num_accesses);
   file.Value(instr.table_set);
-  file.Value(instr.evidence);
+  for (Evidence& evidence : instr.evidence) file.Value(evidence);
   file.Value(instr.source);
   file.Value(instr.ordered_group);
   file.Value(instr.first_access);
@@ -176,8 +176,9 @@ void Fields(File& file, Program& program, std::vector<SourceLine>& lines) {
 
 bool EnumsHold(const Program& program) {
   for (const TimedInstr& instr : program.instrs) {
-    if (instr.engine > Engine::kUnknown || static_cast<int>(instr.evidence) >= kNumEvidence) {
-      return false;
+    if (instr.engine > Engine::kUnknown) return false;
+    for (const Evidence evidence : instr.evidence) {
+      if (static_cast<int>(evidence) >= kNumEvidence) return false;
     }
     if (instr.engine == Engine::kUnknown && instr.engines.empty()) return false;
   }

@@ -176,7 +176,7 @@ void Recorder::AddCost(const Machine& machine, const Instr& instr, Engine engine
   timed.fixed_ns[slot] = static_cast<float>(cost.fixed_ns);
   timed.weight_load_ns = static_cast<float>(cost.weight_load_ns);
   timed.array_activity = static_cast<float>(cost.array_activity);
-  timed.evidence = std::max(timed.evidence, cost.evidence);
+  timed.evidence[slot] = cost.evidence;
   if (cost.table_set != 0) timed.table_set = static_cast<uint8_t>(cost.table_set);
   if (cost.shares_port) timed.flags |= kSharesPort;
 }

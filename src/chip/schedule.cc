@@ -1,6 +1,7 @@
 #include "chip/schedule.h"
 
 #include "chip/schedule/core_clock.h"
+#include "chip/schedule/lowering.h"
 
 namespace wt::chip {
 
@@ -13,12 +14,10 @@ const char* WaitName(Wait wait) {
 // One core, or two that share HBM and meet at barriers.
 class Simulation {
  public:
-  Simulation(const Machine& machine, const Policy& policy, size_t expected_instrs,
-             std::vector<ScheduleSink> sinks)
+  Simulation(const Machine& machine, const Policy& policy, std::vector<ScheduleSink> sinks)
       : timing_(MakeTiming(machine, policy)) {
     for (ScheduleSink& sink : sinks) {
-      cores_.push_back(
-          std::make_unique<CoreClock>(machine, policy, expected_instrs, std::move(sink)));
+      cores_.push_back(std::make_unique<CoreClock>(machine, policy, std::move(sink)));
       cores_.back()->set_has_partner(sinks.size() > 1);
     }
   }
@@ -84,7 +83,7 @@ class Simulation {
 };
 
 Scheduler::Scheduler(const Machine& machine, const Policy& policy, ScheduleSink sink)
-    : simulation_(std::make_unique<Simulation>(machine, policy, ~size_t{0} >> 1,
+    : simulation_(std::make_unique<Simulation>(machine, policy,
                                                std::vector<ScheduleSink>{std::move(sink)})) {}
 Scheduler::~Scheduler() = default;
 
@@ -103,17 +102,24 @@ Result<ScheduleResult> Scheduler::Finish() {
 
 Result<ScheduleResult> Schedule(const Machine& machine, const Policy& policy,
                                 const Program& program, const ScheduleSink& sink) {
-  Simulation simulation(machine, policy, program.size(), {sink});
+  Simulation simulation(machine, policy, {sink});
   WT_RETURN_IF_ERROR(simulation.core(0).Begin(program, true));
   WT_RETURN_IF_ERROR(simulation.Run());
   return simulation.core(0).TakeResult();
 }
 
+Program LowerProgram(const Machine& machine, const Policy& policy, const Program& program) {
+  Lowering lowering(machine, policy);
+  if (!lowering.active()) return program;
+  Program lowered = lowering.Apply(program);
+  lowered.sources = program.sources;
+  return lowered;
+}
+
 Result<std::array<ScheduleResult, 2>> SchedulePair(const Machine& machine, const Policy& policy,
                                                    const std::array<const Program*, 2>& programs,
                                                    const std::array<ScheduleSink, 2>& sinks) {
-  Simulation simulation(machine, policy, std::max(programs[0]->size(), programs[1]->size()),
-                        {sinks[0], sinks[1]});
+  Simulation simulation(machine, policy, {sinks[0], sinks[1]});
   for (size_t i = 0; i < 2; ++i) {
     WT_RETURN_IF_ERROR(simulation.core(i).Begin(*programs[i], true));
   }

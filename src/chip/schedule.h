@@ -62,6 +62,8 @@ struct ScheduleResult {
 };
 
 // Called once an instruction's times are final, in the order of time at which they became so.
+// Instructions that the policy merges are called with the number of the first, products that it
+// adds with that of their consumer: see LowerProgram.
 using ScheduleSink = std::function<void(uint64_t number, const Scheduled&)>;
 
 // A schedule of a program that comes in segments. Memory is bounded: what is kept is a window of
@@ -82,6 +84,11 @@ class Scheduler {
 // A whole program. Better than segments in one point: all last uses are known.
 Result<ScheduleResult> Schedule(const Machine& machine, const Policy& policy,
                                 const Program& program, const ScheduleSink& sink = nullptr);
+
+// The program as the policy's compiler has it before it schedules: narrow loops merged, repeated
+// partitions made by products. Schedule does so itself; who wants its sink's numbers and every
+// instruction that runs, lowers first and schedules the result, which stays as it is.
+Program LowerProgram(const Machine& machine, const Policy& policy, const Program& program);
 
 // The two cores of a logical core: they share HBM bandwidth and meet at barriers.
 Result<std::array<ScheduleResult, 2>> SchedulePair(const Machine& machine, const Policy& policy,

@@ -84,13 +84,17 @@ struct Rows {
   int64_t first_byte = 0;  // of the tensor within a row of the shadow
 };
 
-Rows RowsOf(const AccessPattern& pattern) {
+// Whose rows: those of the memory that the tensor lies in, or of the tensor alone (own_shadow).
+enum class Of : uint8_t { kMemory, kTensor };
+
+Rows RowsOf(const AccessPattern& pattern, Of of) {
   Rows place;
   if (!pattern.on_chip()) return place;
   const Tensor& tensor = *pattern.tensor;
-  place.row = pattern.start_partition + (tensor.address ? tensor.address->partition : 0);
+  const bool shared = tensor.address && of == Of::kMemory;
+  place.row = pattern.start_partition + (shared ? tensor.address->partition : 0);
   place.rows = pattern.dims[0].step == 0 ? 1 : pattern.dims[0].size;
-  place.first_byte = tensor.address ? tensor.address->byte : 0;
+  place.first_byte = shared ? tensor.address->byte : 0;
   return place;
 }
 
@@ -145,11 +149,11 @@ Mask MaskOf(const AccessPattern& merged, int64_t first_byte) {
   return mask;
 }
 
-void ChangeMap(ByteMap& map, const AccessPattern& pattern, bool set) {
+void ChangeMap(ByteMap& map, const AccessPattern& pattern, bool set, Of of = Of::kMemory) {
   if (set ? map.all() : map.none()) return;
   const AccessPattern merged = pattern.Merged();
   if (CoversTensor(merged)) return set ? map.SetAll() : map.ClearAll();
-  const Rows place = RowsOf(merged);
+  const Rows place = RowsOf(merged, of);
   if (merged.on_chip()) {
     const Mask mask = MaskOf(merged, place.first_byte);
     map.Apply(place.row, place.rows, mask.word, mask.bits, set);
@@ -162,10 +166,11 @@ void ChangeMap(ByteMap& map, const AccessPattern& pattern, bool set) {
 }
 
 // The first byte of the walk whose bit is not `set`.
-std::optional<BytePlace> FirstOther(const ByteMap& map, const AccessPattern& pattern, bool set) {
+std::optional<BytePlace> FirstOther(const ByteMap& map, const AccessPattern& pattern, bool set,
+                                    Of of = Of::kMemory) {
   if ((set ? map.all() : map.none()) || pattern.elements() == 0) return std::nullopt;
   const AccessPattern merged = pattern.Merged();
-  const Rows place = RowsOf(merged);
+  const Rows place = RowsOf(merged, of);
   std::optional<BytePlace> found;
   for (int64_t r = 0; r < place.rows && !found; ++r) {
     ForByteRuns(merged, [&](int64_t begin, int64_t end) {
@@ -185,7 +190,12 @@ void MarkWritten(const AccessPattern& pattern, Writer writer) {
   if (pattern.elements() == 0) return;
   Shadow& shadow = *pattern.tensor->shadow;
   ChangeMap(shadow.written, pattern, true);
-  if (shadow.is_psum) ChangeMap(shadow.matmul, pattern, writer == Writer::kMatmul);
+  if (!shadow.is_psum) return;
+  const bool matmul = writer == Writer::kMatmul;
+  Shadow* own = pattern.tensor->own_shadow;
+  if (!own) return ChangeMap(shadow.matmul, pattern, matmul);
+  ChangeMap(own->written, pattern, true, Of::kTensor);
+  ChangeMap(own->matmul, pattern, matmul, Of::kTensor);
 }
 
 std::optional<BytePlace> FirstUnwritten(const AccessPattern& pattern) {
@@ -193,11 +203,13 @@ std::optional<BytePlace> FirstUnwritten(const AccessPattern& pattern) {
 }
 
 PsumState PsumStateOf(const AccessPattern& pattern) {
-  const Shadow& shadow = *pattern.tensor->shadow;
-  if (!FirstOther(shadow.matmul, pattern, true)) return PsumState::kMatmul;
-  if (!FirstOther(shadow.written, pattern, false)) return PsumState::kUnwritten;
-  const bool some_matmul = FirstOther(shadow.matmul, pattern, false).has_value();
-  const bool some_unwritten = FirstOther(shadow.written, pattern, true).has_value();
+  const Tensor& tensor = *pattern.tensor;
+  const Of of = tensor.own_shadow ? Of::kTensor : Of::kMemory;
+  const Shadow& shadow = tensor.own_shadow ? *tensor.own_shadow : *tensor.shadow;
+  if (!FirstOther(shadow.matmul, pattern, true, of)) return PsumState::kMatmul;
+  if (!FirstOther(shadow.written, pattern, false, of)) return PsumState::kUnwritten;
+  const bool some_matmul = FirstOther(shadow.matmul, pattern, false, of).has_value();
+  const bool some_unwritten = FirstOther(shadow.written, pattern, true, of).has_value();
   return some_matmul || some_unwritten ? PsumState::kMixed : PsumState::kOther;
 }
 

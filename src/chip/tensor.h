@@ -43,9 +43,12 @@ struct Tensor {
   std::string name;
   SourceId source = 0;  // where it was declared
 
-  std::byte* data = nullptr;   // null when values are not simulated
-  int64_t data_stride = 0;     // bytes from one partition to the next
-  Shadow* shadow = nullptr;    // null when values are not simulated
+  std::byte* data = nullptr;  // null when values are not simulated
+  int64_t data_stride = 0;    // bytes from one partition to the next
+  Shadow* shadow = nullptr;   // null when values are not simulated
+  // PSUM with an address: what was written under this tensor's own name. Accumulation groups belong
+  // to a declaration, and the bytes may have been another one's before. Null: as `shadow` says.
+  Shadow* own_shadow = nullptr;
   std::shared_ptr<void> keep;  // what `data` and `shadow` live in
 };
 

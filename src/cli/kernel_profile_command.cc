@@ -68,7 +68,13 @@ void Profile(const ProfileArguments& arguments) {
   run.attach = [&](chip::Core& core) { recorders.Attach(core); };
   const nki::KernelResult result = ValueOrExit(nki::RunKernel(run));
   const chip::Policy policy = ValueOrExit(chip::LoadPolicy(arguments.policy));
-  const std::vector<const chip::Program*> programs = recorders.programs();
+  // The profile is of the instructions that run, after the tool chain's changes to them.
+  std::vector<chip::Program> lowered;
+  for (const chip::Program* program : recorders.programs()) {
+    lowered.push_back(chip::LowerProgram(*result.machine, policy, *program));
+  }
+  std::vector<const chip::Program*> programs;
+  for (const chip::Program& program : lowered) programs.push_back(&program);
   chip::ProfileOptions options;
   options.kernel = arguments.kernel.kernel;
   options.band = !arguments.no_band;

@@ -5,8 +5,14 @@
 
 #include <cstdlib>
 
+// What the interpreter interned stays until the process ends.
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+
 namespace wt::nki {
 namespace {
+
+// A block of its own for every Python object, so that a sanitizer sees where each one ends.
+const bool kPlainMalloc = setenv("PYTHONMALLOC", "malloc", 0) == 0;
 
 // import fuzz_calls; fuzz_calls.main(seed, rounds)
 Status Fuzz(int seed, int rounds) {

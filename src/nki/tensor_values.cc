@@ -1,5 +1,7 @@
 #include "nki/tensor_values.h"
 
+#include <cstring>
+
 #include "chip/convert.h"
 #include "chip/shadow.h"
 #include "nki/errors.h"
@@ -37,6 +39,22 @@ struct Memory {
   }
 };
 
+// Whether the view's elements lie one after the other.
+bool Dense(const View& view) {
+  int64_t expected = 1;
+  for (int i = view.rank - 1; i >= 0; --i) {
+    if (view.shape[i] != 1 && view.strides[i] != expected) return false;
+    expected *= view.shape[i];
+  }
+  return true;
+}
+
+// Whether all bytes of the tensor are there and follow one another.
+bool WholeAndDense(const chip::Tensor& tensor) {
+  const bool written = !tensor.shadow || tensor.shadow->written.all();
+  return written && (tensor.partitions == 1 || tensor.data_stride == tensor.partition_bytes);
+}
+
 }  // namespace
 
 Result<FetchedTensor> Fetch(const View& view) {
@@ -65,6 +83,11 @@ Result<FetchedTensor> Fetch(const View& view) {
                        Describe(view), total);
   }
   fetched.array.bytes.resize(static_cast<size_t>(view.size() * item));
+  if (Dense(view) && WholeAndDense(*tensor)) {
+    std::memcpy(fetched.array.bytes.data(), tensor->data + view.offset * item,
+                fetched.array.bytes.size());
+    return fetched;
+  }
   const Memory memory{*tensor, item};
   std::array<int64_t, kMaxRank> index{};
   std::byte* to = fetched.array.bytes.data();

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,16 @@ class KernelTest(unittest.TestCase):
         self.assertTrue(files)
         for name in files:
             self.assertEqual((self.folder / "a" / name).read_bytes(), (self.folder / "b" / name).read_bytes())
+
+    def test_the_first_kernel_of_the_readme(self):
+        code = re.search(r"```python\n(# scale\.py.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
+        path = self.folder / "scale.py"
+        path.write_text(code)
+        done = run("kernel", "check", f"{path}:scale", "--reference", "scale_reference", "--arg", "x=256x512:f32")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("right"), 3)
+        done = run("kernel", "profile", f"{path}:scale", "--arg", "x=4096x2048:bf16")
+        self.assertIn("What to change", done.stdout)
 
     def test_python_path_lets_python_import_nki(self):
         done = subprocess.run(

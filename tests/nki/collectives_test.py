@@ -142,6 +142,10 @@ class Refusals(unittest.TestCase):
         with refused(self, "argument", "twice"):
             ncc.ReplicaGroup([[0, 1], [1]])
 
+    def test_priority(self):
+        self.refused("generation", "priority=1",
+                     lambda src, dst: ncc.all_reduce([src], [dst], PAIR, nl.add, priority=1))
+
     def test_tensors(self):
         self.refused("shape", r"expected \(16, 12\)",
                      lambda src, dst: ncc.all_gather([src], [dst], PAIR, 0))

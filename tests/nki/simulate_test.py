@@ -126,6 +126,32 @@ class Results(unittest.TestCase):
         np.testing.assert_array_equal(kernel(A), kernel(A))
 
 
+class Addresses(unittest.TestCase):
+    def test_tiles_at_one_address_share_bytes(self):
+        def kernel():
+            first = nl.ndarray((32, 64), dtype=nl.float32, buffer=nl.sbuf, address=(0, 1024))
+            second = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.sbuf, address=(0, 1024 + 128))
+            nisa.memset(dst=first, value=1.0)
+            nisa.memset(dst=second, value=2.0)
+            return out(first)
+
+        result = nki.simulate(kernel)()
+        np.testing.assert_array_equal(result[:, [0, 31, 32, 63]], [[1, 1, 2, 2]] * 32)
+
+    def test_a_new_psum_tile_begins_a_new_sum(self):
+        def kernel():
+            ones = x(32)
+            for _ in range(2):  # the bytes are those of the turn before
+                psum = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum, address=(0, 0))
+                for _ in range(3):
+                    nisa.nc_matmul(dst=psum, stationary=ones, moving=ones)
+            result = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=result, src=psum)
+            return out(result)
+
+        np.testing.assert_array_equal(nki.simulate(kernel)(), 96)
+
+
 class Refusals(unittest.TestCase):
     def test_results_must_be_in_hbm(self):
         with refused(self, "memory", "expected a tensor in nl.shared_hbm"):
@@ -217,6 +243,23 @@ class Environment(unittest.TestCase):
     def test_without_rounding_no_bits(self):
         with refused(self, "unsupported", "NKI_PRECISE_FP=0"):
             self.with_variable("NKI_PRECISE_FP", "0", lambda: nki.simulate(lambda: x(64, BF16).view(nl.uint16))())
+
+    def test_unwritten_values_instead_of_an_error(self):
+        def kernel():
+            return out(nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.sbuf))
+        with refused(self, "uninitialized", "nothing has written"):
+            nki.simulate(kernel)()
+        result = self.with_variable("NKI_CHECK_UNINITIALIZED", "0", nki.simulate(kernel))
+        self.assertTrue(np.isnan(result).all())
+
+    def test_limit(self):
+        def kernel():
+            while True:
+                tile((4, 4))
+        with refused(self, "limit", "the most allowed"):
+            self.with_variable("NKI_MAX_INSTRUCTIONS", "100", nki.simulate(kernel))
+        with refused(self, "argument", "expected a natural number"):
+            self.with_variable("NKI_MAX_INSTRUCTIONS", "many", nki.simulate(kernel))
 
     def test_chip(self):
         def kernel():

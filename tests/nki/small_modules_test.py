@@ -123,7 +123,16 @@ class Objects(unittest.TestCase):
             def __post_init__(self):
                 self.half = self.most // 2
 
+        @dataclasses.dataclass
+        class Section(nl.NKIObject):
+            index = None  # a field to the chip's compiler, which reads no annotations
+            offset = 0
+
+            def end(self):
+                return self.offset + 1
+
         self.assertEqual((Sizes(1).columns, Limits(8).half), (2, 4))
+        self.assertEqual((Section(index=3).index, Section(1, 2).end()), (3, 3))
         self.assertEqual(hash(Sizes(1)), hash(Sizes(1)))
 
 

@@ -71,17 +71,18 @@ TEST_F(CostTest, CopiesOnVectorChooseByTypesMemoryAndStep) {
   EXPECT_EQ(VectorCopyLaw(psum(kB), step2), LawId::kVectorCopyPsum);
 }
 
-TEST_F(CostTest, TheWholeLawTakesTheEngine) {
+TEST_F(CostTest, ResultsComeAfterTheEngineIsFree) {
   Op(isa::tensor_copy::kSrc, Tile(kF, 512));
   Op(isa::tensor_copy::kDst, Tile(kF, 512));
   const Cost cost = By(TensorCopy);
-  EXPECT_EQ(cost.interval_ns, cost.latency_ns);
-  EXPECT_NEAR(cost.interval_ns, Completion(LawId::kVectorCopyF32, 512), 1e-9);
+  EXPECT_LT(cost.interval_ns, cost.latency_ns);
+  EXPECT_NEAR(cost.interval_ns, Trn2().law(LawId::kVectorCopyF32).Interval(512), 1e-9);
+  EXPECT_NEAR(cost.latency_ns, Completion(LawId::kVectorCopyF32, 512), 1e-9);
   EXPECT_EQ(cost.evidence, Evidence::kMeasured);
   EXPECT_FALSE(cost.shares_port);
-  EXPECT_NEAR(By(TensorCopy, Engine::kGpSimd).interval_ns,
+  EXPECT_NEAR(By(TensorCopy, Engine::kGpSimd).latency_ns,
               Completion(LawId::kGpSimdElementwise, 512), 1e-9);
-  EXPECT_NEAR(By(TensorCopy, Engine::kScalar).interval_ns, Completion(LawId::kScalarCopy, 512),
+  EXPECT_NEAR(By(TensorCopy, Engine::kScalar).latency_ns, Completion(LawId::kScalarCopy, 512),
               1e-9);
 }
 
@@ -110,9 +111,9 @@ TEST_F(CostTest, OnlyTheInnermostDimensionOfMoreThanOneElementCounts) {
 TEST_F(CostTest, ZerosOfSixteenBitsAreFilledFaster) {
   Op(isa::memset::kDst, Tile(kB, 512));
   Set(isa::memset::kValue, Arg::kInt, 0);
-  EXPECT_NEAR(By(Memset).interval_ns, Completion(LawId::kVectorMemsetZero16, 512), 1e-9);
+  EXPECT_NEAR(By(Memset).latency_ns, Completion(LawId::kVectorMemsetZero16, 512), 1e-9);
   Set(isa::memset::kValue, Arg::kInt, 1);
-  EXPECT_NEAR(By(Memset).interval_ns, Completion(LawId::kVectorMemset, 512), 1e-9);
+  EXPECT_NEAR(By(Memset).latency_ns, Completion(LawId::kVectorMemset, 512), 1e-9);
 }
 
 TEST_F(CostTest, TensorTensorIsFastWithSixteenBitsFromSbuf) {
@@ -120,11 +121,11 @@ TEST_F(CostTest, TensorTensorIsFastWithSixteenBitsFromSbuf) {
   Op(kDst, Tile(kB, 512));
   Op(kData1, Tile(kB, 512));
   Op(kData2, Tile(kB, 512));
-  EXPECT_NEAR(By(TensorTensor).interval_ns, Completion(LawId::kVectorTensorTensor16, 512), 1e-9);
+  EXPECT_NEAR(By(TensorTensor).latency_ns, Completion(LawId::kVectorTensorTensor16, 512), 1e-9);
   EXPECT_TRUE(By(TensorTensor).shares_port);
   EXPECT_FALSE(By(TensorTensor, Engine::kGpSimd).shares_port);
   instr_.operands[2] = Tile(kB, 512, Memory::kPsum);
-  EXPECT_NEAR(By(TensorTensor).interval_ns, Completion(LawId::kVectorTensorTensor, 512), 1e-9);
+  EXPECT_NEAR(By(TensorTensor).latency_ns, Completion(LawId::kVectorTensorTensor, 512), 1e-9);
 }
 
 TEST_F(CostTest, TensorScalarByEngine) {
@@ -133,11 +134,11 @@ TEST_F(CostTest, TensorScalarByEngine) {
   Op(kData, Tile(kF, 512));
   Op(kOperand0, Tile(kF, 1));
   Set(kOp0, Arg::kName, static_cast<int64_t>(AluOp::kMultiply));
-  EXPECT_NEAR(By(TensorScalar).interval_ns, Completion(LawId::kVectorTensorScalarF32, 512), 1e-9);
-  EXPECT_NEAR(By(TensorScalar, Engine::kScalar).interval_ns,
+  EXPECT_NEAR(By(TensorScalar).latency_ns, Completion(LawId::kVectorTensorScalarF32, 512), 1e-9);
+  EXPECT_NEAR(By(TensorScalar, Engine::kScalar).latency_ns,
               Completion(LawId::kScalarActivationCopy, 512) + 91, 1e-9);
   Set(kOp0, Arg::kName, static_cast<int64_t>(AluOp::kRsqrt));
-  EXPECT_NEAR(By(TensorScalar, Engine::kGpSimd).interval_ns, Completion(LawId::kGpSimdRsqrt, 512),
+  EXPECT_NEAR(By(TensorScalar, Engine::kGpSimd).latency_ns, Completion(LawId::kGpSimdRsqrt, 512),
               1e-9);
 }
 
@@ -158,14 +159,14 @@ TEST_F(CostTest, ActivationsAddTensorOperandsAndTheSum) {
   Set(kOp, Arg::kName, static_cast<int64_t>(chip::Activation::kExp));
   Set(kScale, Arg::kFloat, 0);
   const Cost plain = By(Activation, Engine::kScalar);
-  EXPECT_NEAR(plain.interval_ns, Completion(LawId::kScalarActivation, 512), 1e-9);
+  EXPECT_NEAR(plain.latency_ns, Completion(LawId::kScalarActivation, 512), 1e-9);
   EXPECT_GT(plain.table_set, 0);
   Op(kBias, Tile(kF, 1));
   EXPECT_NEAR(By(Activation, Engine::kScalar).interval_ns, plain.interval_ns + 91, 1e-9);
   Op(kReduceRes, Tile(kF, 1));
   const Cost summed = By(Activation, Engine::kScalar);
   EXPECT_NEAR(summed.interval_ns, plain.interval_ns + 91 + 185, 1e-9);
-  EXPECT_NEAR(summed.latency_ns, plain.interval_ns + 91 + 279, 1e-9);
+  EXPECT_GT(summed.latency_ns, summed.interval_ns);
 }
 
 TEST_F(CostTest, SiluFromPsumHasItsOwnLaw) {
@@ -173,7 +174,7 @@ TEST_F(CostTest, SiluFromPsumHasItsOwnLaw) {
   Op(kDst, Tile(kF, 512));
   Op(kData, Tile(kF, 512, Memory::kPsum));
   Set(kOp, Arg::kName, static_cast<int64_t>(chip::Activation::kSilu));
-  EXPECT_NEAR(By(Activation, Engine::kScalar).interval_ns, Completion(LawId::kScalarSiluPsum, 512),
+  EXPECT_NEAR(By(Activation, Engine::kScalar).latency_ns, Completion(LawId::kScalarSiluPsum, 512),
               1e-9);
 }
 
@@ -185,7 +186,7 @@ TEST_F(CostTest, MatmulCountsRowsAndSaysHowMuchOfTheArrayWorks) {
   const Cost cost = By(NcMatmul, Engine::kTensor);
   EXPECT_NEAR(cost.interval_ns, Trn2().law(LawId::kTensorMatmul).Interval(512), 1e-9);
   EXPECT_GT(cost.latency_ns, cost.interval_ns);
-  EXPECT_NEAR(cost.array_activity, 64.0 * 32 / (128 * 128), 1e-12);
+  EXPECT_NEAR(cost.array_activity, 64.0 / 128, 1e-12);  // rows alone
   EXPECT_GT(cost.weight_load_ns, 0);
 }
 

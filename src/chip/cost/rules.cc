@@ -76,8 +76,8 @@ std::vector<CostRule> ComputeRules() {
        "Rows of moving, by element type and mode. Beside it: the weight load, hidden behind the "
        "instruction before or elided when the weights repeat; the power limit on the array.",
        {L::kTensorMatmul, L::kTensorMatmulF32, L::kTensorMatmulDoubleRow, L::kTensorTranspose,
-        L::kTensorTransposeF32, L::kTensorWeightLoad},
-       {C::kLimiterWindow, C::kLimiterThreshold, C::kLimiterSlowdown, C::kWeightElided}},
+        L::kTensorTransposeF32, L::kTensorWeightLoad, L::kTensorWeightLoadF32},
+       {C::kLimiterWindow, C::kLimiterThreshold, C::kLimiterSlowdown}},
       {"nc_matmul_mx",
        NcMatmulMx,
        "Rows of moving, as nc_matmul.",
@@ -87,8 +87,8 @@ std::vector<CostRule> ComputeRules() {
        NcTranspose,
        "Tensor: the data are the weights and an identity matrix moves, so it counts partitions of "
        "data. Vector: a block of 32 x 32, more between quadrants of partitions.",
-       {L::kTensorTranspose, L::kTensorTransposeF32, L::kTensorWeightLoad, L::kVectorTranspose,
-        L::kVectorTransposeSwitch},
+       {L::kTensorTranspose, L::kTensorTransposeF32, L::kTensorWeightLoad, L::kTensorWeightLoadF32,
+        L::kVectorTranspose, L::kVectorTransposeSwitch},
        {C::kVectorTransposeMax}},
       {"tensor_tensor",
        TensorTensor,

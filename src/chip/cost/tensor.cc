@@ -9,13 +9,18 @@
 namespace wt::chip::cost {
 namespace {
 
-bool IsFull(DType dtype) { return DTypeBytes(dtype) == 4 && dtype != DType::kTF32; }
+// fp32 and what passes through like it; packed kinds count as the bytes they hold.
+bool IsFull(DType dtype) {
+  return dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kU32;
+}
 
 // `rows` of moving go through an array of which k rows and m columns work; the power limit counts
 // rows alone.
-Cost ByRows(const Machine& machine, const Instr& instr, LawId id, double rows, double k, double m) {
+Cost ByRows(const Machine& machine, const Instr& instr, LawId id, double rows, double k, double m,
+            DType weights) {
   Cost cost = ByLaw(machine, instr, id, rows);
-  cost.weight_load_ns = machine.law(LawId::kTensorWeightLoad).Interval(m);
+  const LawId load = IsFull(weights) ? LawId::kTensorWeightLoadF32 : LawId::kTensorWeightLoad;
+  cost.weight_load_ns = machine.law(load).Interval(m);
   cost.array_activity = k / machine.constant(ConstantId::kArrayRows);
   return cost;
 }
@@ -41,14 +46,14 @@ Cost NcMatmul(const Machine& machine, const Instr& instr, Engine) {
   const double share = id == LawId::kTensorMatmulDoubleRow ? 0.5 : 1;
   return ByRows(machine, instr, id, Elements(instr, kMoving) * share,
                 static_cast<double>(instr.operand(kMoving).partitions()),
-                Elements(instr, kStationary) * share);
+                Elements(instr, kStationary) * share, instr.operand(kStationary).dtype);
 }
 
 Cost NcMatmulMx(const Machine& machine, const Instr& instr, Engine) {
   using namespace isa::nc_matmul_mx;
   return ByRows(machine, instr, LawId::kTensorMatmulMx, Elements(instr, kMoving),
                 static_cast<double>(instr.operand(kMoving).partitions()),
-                Elements(instr, kStationary));
+                Elements(instr, kStationary), instr.operand(kStationary).dtype);
 }
 
 // The data are the weights, an identity matrix moves: as many rows as the data have partitions.
@@ -57,7 +62,7 @@ Cost TensorTranspose(const Machine& machine, const Instr& instr) {
   const AccessPattern& data = instr.operand(kData);
   const auto rows = static_cast<double>(data.partitions());
   const LawId id = IsFull(data.dtype) ? LawId::kTensorTransposeF32 : LawId::kTensorTranspose;
-  return ByRows(machine, instr, id, rows, rows, Elements(instr, kData));
+  return ByRows(machine, instr, id, rows, rows, Elements(instr, kData), data.dtype);
 }
 
 }  // namespace wt::chip::cost

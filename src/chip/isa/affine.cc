@@ -83,13 +83,14 @@ Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
     context.WriteBits(iota::kDst, values);
     return {};
   }
-  std::vector<float> values(partitions * width);
+  FloatWriter out = context.FloatsOut(iota::kDst);
   for (size_t p = 0; p < partitions; ++p) {
     const uint32_t add = step * static_cast<uint32_t>(p);
+    float* row = out.Row(static_cast<int64_t>(p));
     for (size_t i = 0; i < width; ++i)
-      values[p * width + i] = static_cast<float>(static_cast<int32_t>(first[i] + add));
+      row[i] = static_cast<float>(static_cast<int32_t>(first[i] + add));
+    out.Done(static_cast<int64_t>(p));
   }
-  context.WriteFloats(iota::kDst, values);
   return {};
 }
 
@@ -115,30 +116,21 @@ Status CheckAffineSelect(const Machine&, const Instr& instr) {
   return CheckPattern(instr, kPattern, kDst);
 }
 
-// Calls visit(index, predicate) for every element in order.
-template <class Compare, class Visit>
-void ForEachPredicate(const std::vector<uint32_t>& first, uint32_t step, size_t partitions,
-                      Compare compare, Visit visit) {
-  for (size_t p = 0; p < partitions; ++p) {
-    const uint32_t add = step * static_cast<uint32_t>(p);
-    for (size_t i = 0; i < first.size(); ++i)
-      visit(p * first.size() + i, compare(static_cast<int32_t>(first[i] + add)));
+// to[i] = from[i] where the affine value first[i] + add compares so with zero, else otherwise.
+template <class T, class Compare>
+void SelectRow(const std::vector<uint32_t>& first, uint32_t add, Compare compare, T otherwise,
+               const T* from, T* to) {
+  for (size_t i = 0; i < first.size(); ++i) {
+    const T value = from[i];
+    to[i] = compare(static_cast<int32_t>(first[i] + add)) ? value : otherwise;
   }
 }
 
-// values[i] = on_false wherever the predicate does not hold.
 template <class T>
-void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
-  using namespace affine_select;  // NOLINT
-  const std::vector<uint32_t> first =
-      FirstPartition(instr.ints_of(kPattern), static_cast<uint32_t>(IntOf(instr, kOffset)));
-  const auto step = static_cast<uint32_t>(IntOf(instr, kChannelMultiplier));
-  const auto partitions = static_cast<size_t>(instr.operand(kDst).partitions());
-  const auto run = [&](auto compare) {
-    ForEachPredicate(first, step, partitions, compare,
-                     [&](size_t i, bool keep) { (*values)[i] = keep ? (*values)[i] : on_false; });
-  };
-  switch (instr.name_of<AluOp>(kCmpOp, AluOp::kEqual)) {
+void SelectRow(AluOp op, const std::vector<uint32_t>& first, uint32_t add, T otherwise,
+               const T* from, T* to) {
+  const auto run = [&](auto compare) { SelectRow(first, add, compare, otherwise, from, to); };
+  switch (op) {
     case AluOp::kEqual:
       return run([](int32_t v) { return v == 0; });
     case AluOp::kNotEqual:
@@ -156,20 +148,33 @@ void Fill(const Instr& instr, std::vector<T>* values, T on_false) {
 
 Status ExecuteAffineSelect(ExecuteContext& context, const Instr& instr) {
   using namespace affine_select;  // NOLINT
-  const DType from = instr.operand(kOnTrueTile).dtype;
+  const Walk& to = context.walk(kDst);
+  const DType from = context.walk(kOnTrueTile).pattern.dtype;
   const auto on_false = static_cast<float>(ArgOf(instr, kOnFalseValue).number());
+  const auto op = instr.name_of<AluOp>(kCmpOp, AluOp::kEqual);
+  const std::vector<uint32_t> first =
+      FirstPartition(instr.ints_of(kPattern), static_cast<uint32_t>(IntOf(instr, kOffset)));
+  const auto add = [&](int64_t p) {
+    return static_cast<uint32_t>(IntOf(instr, kChannelMultiplier)) * static_cast<uint32_t>(p);
+  };
   // fp32 holds every other dtype exactly; 32-bit integers of one kind pass as they are.
-  if (Has32Bits(from) && from == instr.operand(kDst).dtype) {
+  if (Has32Bits(from) && from == to.pattern.dtype) {
     uint32_t on_false_bits = 0;
     StoreFloats(from, reinterpret_cast<std::byte*>(&on_false_bits), 1, 1, &on_false);
     WT_ASSIGN_OR_RETURN(std::vector<uint32_t> bits, context.ReadBits(kOnTrueTile));
-    Fill(instr, &bits, on_false_bits);
+    for (int64_t p = 0; p < to.rows(); ++p) {
+      uint32_t* row = bits.data() + p * to.row_elements();
+      SelectRow(op, first, add(p), on_false_bits, row, row);
+    }
     context.WriteBits(kDst, bits);
     return {};
   }
-  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
-  Fill(instr, &values, on_false);
-  context.WriteFloats(kDst, values);
+  FloatReader in = context.Floats(kOnTrueTile);
+  FloatWriter out = context.FloatsOut(kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    SelectRow(op, first, add(p), on_false, in.Row(p), out.Row(p));
+    out.Done(p);
+  }
   return {};
 }
 

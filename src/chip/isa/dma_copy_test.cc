@@ -3,7 +3,7 @@
 namespace wt::chip::dma_copy_test {
 namespace {
 
-Call Copy(Bench& bench, const AccessPattern& dst, const AccessPattern& src) {
+Call CopyByDma(Bench& bench, const AccessPattern& dst, const AccessPattern& src) {
   Call call = bench.Call("dma_copy");
   call.Op("dst", dst).Op("src", src);
   return call;
@@ -13,12 +13,12 @@ TEST(DmaCopy, ReshapesOnTheWay) {
   Bench bench;
   Tensor* hbm = bench.Hbm("hbm", 12, DType::kF32, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   Tensor* tile = bench.Sbuf("tile", 4, 3, DType::kF32);
-  ExpectOk(Copy(bench, All(tile), Matrix(hbm, 2, 6)).Issue());
+  ExpectOk(CopyByDma(bench, All(tile), Matrix(hbm, 2, 6)).Issue());
   ExpectSame(Bench::Read(tile), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   AccessPattern transposed = Matrix(hbm, 4, 3);
   transposed.dims[0].step = 1;
   transposed.dims[1].step = 4;
-  ExpectOk(Copy(bench, All(tile), transposed).Issue());
+  ExpectOk(CopyByDma(bench, All(tile), transposed).Issue());
   ExpectSame(Bench::Read(tile), {0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11});
 }
 
@@ -28,7 +28,7 @@ TEST(DmaCopy, BroadcastsARowToPartitions) {
   Tensor* tile = bench.Sbuf("tile", 3, 3, DType::kBF16);
   AccessPattern row = Matrix(hbm, 3, 3);
   row.dims[0].step = 0;
-  ExpectOk(Copy(bench, All(tile), row).Issue());
+  ExpectOk(CopyByDma(bench, All(tile), row).Issue());
   ExpectSame(Bench::Read(tile), {1, 2, 3, 1, 2, 3, 1, 2, 3});
 }
 
@@ -54,7 +54,7 @@ TEST(DmaCopy, RandomLayoutsAndTypes) {
       StoreRows(walk, 0, p, values.data());
       MarkWritten(outside);
     }
-    ExpectOk(Copy(bench, load ? chip : outside, load ? outside : chip).Issue());
+    ExpectOk(CopyByDma(bench, load ? chip : outside, load ? outside : chip).Issue());
     ExpectSame(Bench::Read(load ? chip : outside), AsStored(to, values));
   }
 }
@@ -66,7 +66,7 @@ TEST(DmaCopy, SixtyFourBitIntegersMoveAsBits) {
   const int64_t values[2] = {int64_t{1} << 60, -7};
   StoreInts(DType::kI64, a->data, 1, 2, values);
   MarkWritten(All(a));
-  ExpectOk(Copy(bench, All(b), All(a)).Issue());
+  ExpectOk(CopyByDma(bench, All(b), All(a)).Issue());
   int64_t got[2];
   LoadInts(DType::kI64, b->data, 1, 2, got);
   EXPECT_EQ(got[0], values[0]);
@@ -78,12 +78,13 @@ TEST(DmaCopy, ScalarOffsetFromARegisterOrATile) {
   Tensor* hbm = bench.Hbm("hbm", 12, DType::kF32, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   Tensor* tile = bench.Sbuf("tile", 2, 3, DType::kF32);
   Tensor* at = bench.Sbuf("at", 1, 1, DType::kU32, {2});
-  ExpectOk(Copy(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue());
+  ExpectOk(CopyByDma(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue());
   ExpectSame(Bench::Read(tile), {6, 7, 8, 9, 10, 11});
   bench.Fill(at, {3});
-  ExpectRefused(Copy(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue(),
-                ErrorClass::kOutOfBounds, "9 to 14 of 12");
-  ExpectOk(Copy(bench, All(tile), Matrix(hbm, 2, 3))
+  ExpectRefused(
+      CopyByDma(bench, All(tile), Matrix(hbm, 2, 3)).Offset("src", All(at), 3, false).Issue(),
+      ErrorClass::kOutOfBounds, "9 to 14 of 12");
+  ExpectOk(CopyByDma(bench, All(tile), Matrix(hbm, 2, 3))
                .Offset("src", All(at), 3, false)
                .Name("oob_mode", OobMode::kSkip)
                .Issue());
@@ -96,7 +97,7 @@ TEST(DmaCopy, ScattersRows) {
   Tensor* tile = bench.Sbuf("tile", 3, 2, DType::kF32, {1, 2, 3, 4, 5, 6});
   Tensor* rows = bench.Sbuf("rows", 3, 1, DType::kI32, {3, 0, 7});
   const auto scatter = [&](OobMode mode) {
-    return Copy(bench, Matrix(hbm, 3, 2), All(tile))
+    return CopyByDma(bench, Matrix(hbm, 3, 2), All(tile))
         .Offset("dst", All(rows), 2, true)
         .Name("oob_mode", mode)
         .Issue();
@@ -113,10 +114,10 @@ TEST(DmaCopy, GatheringReadsOnlyTheRowsNamed) {
   AccessPattern second = Matrix(hbm, 1, 2);
   second.offset = 2;
   Tensor* tile = bench.Sbuf("tile", 1, 2, DType::kF32, {5, 6});
-  ExpectOk(Copy(bench, second, All(tile)).Issue());
+  ExpectOk(CopyByDma(bench, second, All(tile)).Issue());
   Tensor* row = bench.Sbuf("row", 1, 1, DType::kI32, {1});
   const auto gather = [&] {
-    return Copy(bench, All(tile), Matrix(hbm, 1, 2)).Offset("src", All(row), 2, true).Issue();
+    return CopyByDma(bench, All(tile), Matrix(hbm, 1, 2)).Offset("src", All(row), 2, true).Issue();
   };
   ExpectOk(gather());
   bench.Fill(row, {2});
@@ -128,16 +129,17 @@ TEST(DmaCopy, Refusals) {
   Tensor* hbm = bench.Hbm("hbm", 8, DType::kF32, std::vector<float>(8, 0));
   Tensor* tile = bench.Sbuf("tile", 2, 4, DType::kBF16);
   Tensor* psum = bench.Psum("psum", 2, 4, DType::kF32);
-  ExpectRefused(Copy(bench, All(psum), All(hbm)).Issue(), ErrorClass::kMemory, "dst is in psum");
-  ExpectRefused(Copy(bench, Slice(tile, 0, 2, 0, 3), All(hbm)).Issue(), ErrorClass::kShape,
+  ExpectRefused(CopyByDma(bench, All(psum), All(hbm)).Issue(), ErrorClass::kMemory,
+                "dst is in psum");
+  ExpectRefused(CopyByDma(bench, Slice(tile, 0, 2, 0, 3), All(hbm)).Issue(), ErrorClass::kShape,
                 "8 elements, dst 6");
-  ExpectRefused(Copy(bench, All(tile), All(hbm)).Name("dge_mode", DgeMode::kHwdge).Issue(),
+  ExpectRefused(CopyByDma(bench, All(tile), All(hbm)).Name("dge_mode", DgeMode::kHwdge).Issue(),
                 ErrorClass::kDtype, "hwdge moves bits");
-  ExpectRefused(Copy(bench, All(tile), All(hbm)).Int("priority", 1).Issue(),
+  ExpectRefused(CopyByDma(bench, All(tile), All(hbm)).Int("priority", 1).Issue(),
                 ErrorClass::kGeneration, "priority");
-  ExpectRefused(Copy(bench, All(tile), All(hbm)).Name("engine", Engine::kScalar).Issue(),
+  ExpectRefused(CopyByDma(bench, All(tile), All(hbm)).Name("engine", Engine::kScalar).Issue(),
                 ErrorClass::kEngine, "hwdge");
-  ExpectRefused(Copy(bench, All(tile), All(hbm)).Offset("src", All(tile), 1, false).Issue(),
+  ExpectRefused(CopyByDma(bench, All(tile), All(hbm)).Offset("src", All(tile), 1, false).Issue(),
                 ErrorClass::kDtype, "expected integers");
 }
 

@@ -4,14 +4,14 @@
 namespace wt::chip::elementwise_test {
 namespace {
 
-const std::vector<DType> kDtypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3,
-                                    DType::kI32, DType::kI16,  DType::kU8};
+const std::vector<DType> kElementTypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3,
+                                          DType::kI32, DType::kI16,  DType::kU8};
 const std::vector<AluOp> kOps = {AluOp::kAdd,     AluOp::kSubtract,   AluOp::kMultiply,
                                  AluOp::kMaximum, AluOp::kMinimum,    AluOp::kEqual,
                                  AluOp::kLess,    AluOp::kLogicalAnd, AluOp::kNotEqual};
 
 AluOp PickOp(Philox& random) { return kOps[random.NextBelow(kOps.size())]; }
-Memory OnChip(Philox& random) { return random.NextBelow(2) ? Memory::kSbuf : Memory::kPsum; }
+Memory AnyMemory(Philox& random) { return random.NextBelow(2) ? Memory::kSbuf : Memory::kPsum; }
 
 Status TensorTensor(Bench& bench, const AccessPattern& dst, const AccessPattern& a,
                     const AccessPattern& b, AluOp op, Engine engine = Engine::kUnknown) {
@@ -40,13 +40,14 @@ TEST(TensorTensor, RandomLayoutsTypesAndOperations) {
   for (int trial = 0; trial < 3 * kTrials; ++trial) {
     Bench bench;
     const int64_t p = 1 + int64_t(random.NextBelow(128)), n = 1 + int64_t(random.NextBelow(70));
-    const DType ta = Pick(random, kDtypes), tb = Pick(random, kDtypes), to = Pick(random, kDtypes);
+    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes),
+                to = Pick(random, kElementTypes);
     const AluOp op = PickOp(random);
     const std::vector<float> a = AsStored(ta, RandomWhole(random, p * n, -9, 9));
     const std::vector<float> b = AsStored(tb, RandomFloats(random, p * n));
     const AccessPattern x = RandomOperand(bench, random, Memory::kSbuf, p, n, ta, a);
-    const AccessPattern y = RandomOperand(bench, random, OnChip(random), p, n, tb, b);
-    const AccessPattern dst = RandomOperand(bench, random, OnChip(random), p, n, to);
+    const AccessPattern y = RandomOperand(bench, random, AnyMemory(random), p, n, tb, b);
+    const AccessPattern dst = RandomOperand(bench, random, AnyMemory(random), p, n, to);
     ExpectOk(TensorTensor(bench, dst, x, y, op));
     std::vector<float> want(a.size());
     for (size_t i = 0; i < a.size(); ++i) want[i] = Apply(op, a[i], b[i]);
@@ -122,18 +123,18 @@ TEST(TensorScalar, TwoStagesRandom) {
   for (int trial = 0; trial < 2 * kTrials; ++trial) {
     Bench bench;
     const int64_t p = 1 + int64_t(random.NextBelow(128)), n = 1 + int64_t(random.NextBelow(70));
-    const DType from = Pick(random, kDtypes), to = Pick(random, kDtypes);
+    const DType from = Pick(random, kElementTypes), to = Pick(random, kElementTypes);
     const AluOp op0 = PickOp(random), op1 = PickOp(random);
     const bool reverse0 = random.NextBelow(2), reverse1 = random.NextBelow(2),
                two = random.NextBelow(3);
     const std::vector<float> data = AsStored(from, RandomFloats(random, p * n));
     const std::vector<float> column = RandomWhole(random, p, -3, 3);
-    const AccessPattern dst = RandomOperand(bench, random, OnChip(random), p, n, to);
+    const AccessPattern dst = RandomOperand(bench, random, AnyMemory(random), p, n, to);
     Call call = bench.Call("tensor_scalar");
     call.Op("dst", dst)
-        .Op("data", RandomOperand(bench, random, OnChip(random), p, n, from, data))
+        .Op("data", RandomOperand(bench, random, AnyMemory(random), p, n, from, data))
         .Name("op0", op0)
-        .Op("operand0", RandomOperand(bench, random, OnChip(random), p, 1, DType::kF32, column))
+        .Op("operand0", RandomOperand(bench, random, AnyMemory(random), p, 1, DType::kF32, column))
         .Bool("reverse0", reverse0);
     if (two) call.Name("op1", op1).Float("operand1", 1.5).Bool("reverse1", reverse1);
     ExpectOk(call.Issue());
@@ -201,13 +202,14 @@ TEST(ScalarTensorTensor, RandomLayouts) {
   for (int trial = 0; trial < kTrials; ++trial) {
     Bench bench;
     const int64_t p = 1 + int64_t(random.NextBelow(128)), n = 1 + int64_t(random.NextBelow(70));
-    const DType ta = Pick(random, kDtypes), tb = Pick(random, kDtypes), to = Pick(random, kDtypes);
+    const DType ta = Pick(random, kElementTypes), tb = Pick(random, kElementTypes),
+                to = Pick(random, kElementTypes);
     const AluOp op0 = PickOp(random), op1 = PickOp(random);
     const bool reverse0 = random.NextBelow(2), reverse1 = random.NextBelow(2);
     const std::vector<float> a = AsStored(ta, RandomFloats(random, p * n));
     const std::vector<float> b = AsStored(tb, RandomFloats(random, p * n));
     const std::vector<float> column = AsStored(DType::kBF16, RandomFloats(random, p));
-    const AccessPattern dst = RandomOperand(bench, random, OnChip(random), p, n, to);
+    const AccessPattern dst = RandomOperand(bench, random, AnyMemory(random), p, n, to);
     ExpectOk(
         bench.Call("scalar_tensor_tensor")
             .Op("dst", dst)
@@ -215,7 +217,7 @@ TEST(ScalarTensorTensor, RandomLayouts) {
             .Name("op0", op0)
             .Op("operand0", RandomOperand(bench, random, Memory::kSbuf, p, 1, DType::kBF16, column))
             .Name("op1", op1)
-            .Op("operand1", RandomOperand(bench, random, OnChip(random), p, n, tb, b))
+            .Op("operand1", RandomOperand(bench, random, AnyMemory(random), p, n, tb, b))
             .Bool("reverse0", reverse0)
             .Bool("reverse1", reverse1)
             .Issue());

@@ -1,5 +1,7 @@
 #include "chip/isa/generator.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "base/random.h"
@@ -13,7 +15,7 @@ constexpr uint64_t kXorwowStream = 1, kXorshiftStream = 2;
 
 uint32_t NextXorwow(XorwowState& state) {
   uint32_t t = state[0] ^ (state[0] >> 2);
-  for (std::size_t i = 0; i < 4; ++i) state[i] = state[i + 1];
+  for (size_t i = 0; i < 4; ++i) state[i] = state[i + 1];
   t = (state[4] ^ (state[4] << 4)) ^ (t ^ (t << 1));
   state[4] = t;
   state[5] += 362437;
@@ -26,6 +28,11 @@ XorwowState SeedXorwow(uint64_t seed, uint32_t lane) {
   for (uint32_t& word : state) word = source.NextU32();
   state[0] |= 1;  // a register of zeros would stay there
   return state;
+}
+
+uint32_t UniformBelow(float bound) {
+  if (!(bound > 0)) return 0;
+  return static_cast<uint32_t>(std::min(std::ceil(bound * 0x1p24), 0x1p24));
 }
 
 uint32_t NextXorshift32(uint32_t& state) {

@@ -20,5 +20,7 @@ uint32_t SeedXorshift32(uint64_t seed, uint32_t lane);
 
 // 24 bits of `bits` as a number in [0, 1).
 inline float ToUniform(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+// ToUniform(bits) < bound is (bits >> 8) < UniformBelow(bound).
+uint32_t UniformBelow(float bound);
 
 }  // namespace wt::chip

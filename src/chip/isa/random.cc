@@ -151,9 +151,13 @@ Status ExecuteDropout(ExecuteContext& context, const Instr& instr) {
   const AccessPattern& data = instr.operand(kData);
   WT_ASSIGN_OR_RETURN(const std::vector<float> prob, context.ReadScalars(kProb, data.partitions()));
   const auto width = static_cast<size_t>(data.free_elements());
-  Draw(context, Engine::kVector, data, [&](size_t i, uint32_t drawn) {
-    if (ToUniform(drawn) < prob[i / width]) bits[i] = 0;
-  });
+  std::vector<uint32_t> drawn(bits.size());
+  Draw(context, Engine::kVector, data, [&](size_t i, uint32_t word) { drawn[i] = word; });
+  for (size_t p = 0; p < prob.size(); ++p) {
+    const uint32_t below = UniformBelow(prob[p]);
+    for (size_t i = p * width; i < (p + 1) * width; ++i)
+      bits[i] = (drawn[i] >> 8) < below ? 0 : bits[i];
+  }
   context.WriteBits(kDst, bits);
   return {};
 }

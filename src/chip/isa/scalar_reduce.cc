@@ -119,6 +119,26 @@ Status CheckTensorScalarCumulative(const Machine&, const Instr& instr) {
   return CheckAccumulate(instr, CommandOf(instr, kReduceCmd), -1, kImm1, kSrc);
 }
 
+template <class Op>
+float RunRow(float value, float* row, int64_t n, Op op) {
+  for (int64_t i = 0; i < n; ++i) row[i] = value = op(row[i], value);
+  return value;
+}
+
+// row[i] = row[i] op what came before; returns the last.
+float Run(AluOp op, float value, float* row, int64_t n) {
+  switch (op) {
+    case AluOp::kAdd:
+      return RunRow(value, row, n, [](float a, float b) { return a + b; });
+    case AluOp::kSubtract:
+      return RunRow(value, row, n, [](float a, float b) { return a - b; });
+    case AluOp::kMultiply:
+      return RunRow(value, row, n, [](float a, float b) { return a * b; });
+    default:
+      return RunRow(value, row, n, [op](float a, float b) { return Apply(op, a, b); });
+  }
+}
+
 Status ExecuteTensorScalarCumulative(ExecuteContext& context, const Instr& instr) {
   using namespace tensor_scalar_cumulative;  // NOLINT
   const auto op0 = instr.name_of<AluOp>(kOp0), op1 = instr.name_of<AluOp>(kOp1);
@@ -133,7 +153,7 @@ Status ExecuteTensorScalarCumulative(ExecuteContext& context, const Instr& instr
     float* row = out.Row(p);
     float& value = running[static_cast<size_t>(p)];
     AluScalar(op0, in.Row(p), imm0[p], false, row, to.row_elements());
-    for (int64_t i = 0; i < to.row_elements(); ++i) row[i] = value = Apply(op1, row[i], value);
+    value = Run(op1, value, row, to.row_elements());
     out.Done(p);
   }
   EndAccumulate(context, command, running);

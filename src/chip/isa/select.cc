@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "chip/alu.h"
 #include "chip/cost_rules.h"
 #include "chip/execute.h"
 #include "chip/isa/accumulator.h"
@@ -17,23 +18,15 @@ namespace {
 constexpr float kFp32Min = -std::numeric_limits<float>::max();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Maxima of the rows on top of the accumulators, and reduce_res.
-Status ReduceMaximum(ExecuteContext& context, ReduceCmd command, const std::vector<float>& values,
-                     std::vector<float>* maxima, int result) {
-  const size_t width = values.size() / maxima->size();
-  if (command != ReduceCmd::kIdle) {
-    for (size_t p = 0; p < maxima->size(); ++p) {
-      float most = (*maxima)[p];
-      for (size_t i = 0; i < width; ++i) {
-        const float value = values[p * width + i];
-        most = value > most ? value : most;
-      }
-      (*maxima)[p] = most;
-    }
-  }
-  EndAccumulate(context, command, *maxima);
-  if (context.instr().has(result)) context.WriteFloats(result, *maxima);
-  return {};
+// The maximum of a row on top of what its accumulator holds.
+void AddMaximum(const float* row, int64_t n, float* most) {
+  *most = Apply(AluOp::kMaximum, *most, ReduceRow(AluOp::kMaximum, row, n));
+}
+
+void Finish(ExecuteContext& context, ReduceCmd command, const std::vector<float>& maxima,
+            int result) {
+  EndAccumulate(context, command, maxima);
+  if (context.instr().has(result)) context.WriteFloats(result, maxima);
 }
 
 // range_select ----------------------------------------------------------------------------------
@@ -113,31 +106,38 @@ Interval Satisfying(AluOp op, float bound, int64_t start, int64_t width) {
   }
 }
 
+Interval Kept(const Instr& instr, float bound0, float bound1, int64_t width) {
+  using namespace range_select;  // NOLINT
+  const int64_t start = IntOf(instr, kRangeStart);
+  const Interval a = Satisfying(instr.name_of<AluOp>(kCompOp0), bound0, start, width);
+  const Interval b = Satisfying(instr.name_of<AluOp>(kCompOp1), bound1, start, width);
+  const int64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
 Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
   using namespace range_select;  // NOLINT
-  const int64_t partitions = instr.operand(kOnTrueTile).partitions();
-  const int64_t width = instr.operand(kOnTrueTile).free_elements();
   const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kResetReduce);
-  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrueTile));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> bound0, context.ReadScalars(kBound0, partitions));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> bound1, context.ReadScalars(kBound1, partitions));
+  const Walk& to = context.walk(kDst);
+  const int64_t width = to.row_elements();
+  const float* bound0 = context.Scalars(kBound0, to.rows());
+  const float* bound1 = context.Scalars(kBound1, to.rows());
   WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
-                      BeginAccumulate(context, command, -kInfinity, -1, partitions));
-  for (int64_t p = 0; p < partitions; ++p) {
-    const auto at = static_cast<size_t>(p);
-    const int64_t start = IntOf(instr, kRangeStart);
-    const Interval a =
-        Satisfying(instr.name_of<AluOp>(kCompOp0, AluOp::kEqual), bound0[at], start, width);
-    const Interval b =
-        Satisfying(instr.name_of<AluOp>(kCompOp1, AluOp::kEqual), bound1[at], start, width);
-    const int64_t begin = std::max(a.begin, b.begin);
-    const int64_t end = std::max(begin, std::min(a.end, b.end));
-    float* row = &values[static_cast<size_t>(p * width)];
-    std::fill(row, row + std::min(begin, width), kFp32Min);
-    std::fill(row + std::min(end, width), row + width, kFp32Min);
+                      BeginAccumulate(context, command, -kInfinity, -1, to.rows()));
+  FloatReader in = context.Floats(kOnTrueTile);
+  FloatWriter out = context.FloatsOut(kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    const Interval kept = Kept(instr, bound0[p], bound1[p], width);
+    const float* from = in.Row(p);
+    float* row = out.Row(p);
+    std::copy(from + kept.begin, from + kept.end, row + kept.begin);
+    std::fill(row, row + kept.begin, kFp32Min);
+    std::fill(row + kept.end, row + width, kFp32Min);
+    AddMaximum(row, width, &maxima[static_cast<size_t>(p)]);
+    out.Done(p);
   }
-  context.WriteFloats(kDst, values);
-  return ReduceMaximum(context, command, values, &maxima, kReduceRes);
+  Finish(context, command, maxima, kReduceRes);
+  return {};
 }
 
 // select_reduce ---------------------------------------------------------------------------------
@@ -172,21 +172,29 @@ Status CheckSelectReduce(const Machine&, const Instr& instr) {
 
 Status ExecuteSelectReduce(ExecuteContext& context, const Instr& instr) {
   using namespace select_reduce;  // NOLINT
-  const int64_t partitions = instr.operand(kOnTrue).partitions();
   const ReduceCmd command = instr.name_of<ReduceCmd>(kReduceCmd, ReduceCmd::kIdle);
-  WT_ASSIGN_OR_RETURN(std::vector<float> values, context.ReadFloats(kOnTrue));
-  WT_ASSIGN_OR_RETURN(const std::vector<uint32_t> predicate, context.ReadBits(kPredicate));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> on_false, context.ReadScalars(kOnFalse, partitions));
-  WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
-                      BeginAccumulate(context, command, -kInfinity, -1, partitions));
   const bool wanted = !instr.flag(kReversePred);
-  const size_t width = values.size() / on_false.size();
-  for (size_t p = 0; p < on_false.size(); ++p) {
-    for (size_t i = p * width; i < (p + 1) * width; ++i)
-      values[i] = (predicate[i] != 0) == wanted ? values[i] : on_false[p];
+  const Walk& to = context.walk(kDst);
+  const int64_t width = to.row_elements();
+  const float* on_false = context.Scalars(kOnFalse, to.rows());
+  WT_ASSIGN_OR_RETURN(std::vector<float> maxima,
+                      BeginAccumulate(context, command, -kInfinity, -1, to.rows()));
+  FloatReader on_true = context.Floats(kOnTrue), predicate = context.Floats(kPredicate);
+  FloatWriter out = context.FloatsOut(kDst);
+  for (int64_t p = 0; p < to.rows(); ++p) {
+    const float* from = on_true.Row(p);
+    const float* truth = predicate.Row(p);
+    const float otherwise = on_false[p];
+    float* row = out.Row(p);
+    for (int64_t i = 0; i < width; ++i) {
+      const float value = from[i];
+      row[i] = (truth[i] != 0) == wanted ? value : otherwise;
+    }
+    AddMaximum(row, width, &maxima[static_cast<size_t>(p)]);
+    out.Done(p);
   }
-  context.WriteFloats(kDst, values);
-  return ReduceMaximum(context, command, values, &maxima, kReduceRes);
+  Finish(context, command, maxima, kReduceRes);
+  return {};
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // The Vector engine's search for the eight largest values: max8 finds them, nc_find_index8 says
 // where they are, nc_match_replace8 takes them out so that the next eight can be found.
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
 #include <limits>
 
 #include "chip/cost_rules.h"
@@ -32,39 +35,51 @@ Status CheckMax8(const Machine&, const Instr& instr) {
   return CheckFreeElements(instr, max8::kDst, kEight, "the eight largest values");
 }
 
-// Puts `value`, which is larger than the last of `top`, where it belongs in descending order.
+// Puts `value` where it belongs in descending order; the least falls out. Without branches, since
+// none could be foreseen.
 void Insert(float value, float* top) {
-  size_t i = kEight - 1;
-  for (; i > 0 && !(top[i - 1] >= value); --i) top[i] = top[i - 1];
-  top[i] = value;
+  for (size_t i = 0; i < kEight; ++i) {
+    const float held = top[i];
+    top[i] = value > held ? value : held;
+    value = value > held ? held : value;
+  }
+}
+
+// A value that at least eight elements reach, or -inf: the eighth of the maxima of 16 lanes.
+float Threshold(std::span<const float> row) {
+  constexpr size_t kLanes = 16;
+  float lanes[kLanes];
+  std::fill_n(lanes, kLanes, -std::numeric_limits<float>::infinity());
+  for (size_t i = 0; i + kLanes <= row.size(); i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) lanes[k] = row[i + k] > lanes[k] ? row[i + k] : lanes[k];
+  }
+  std::nth_element(lanes, lanes + kEight - 1, lanes + kLanes, std::greater<float>());
+  return lanes[kEight - 1];
 }
 
 // NaN compares false, so a NaN is never taken; what is left of fewer than eight numbers is -inf.
-void Top8(std::span<const float> row, float* top) {
+// `flags` has room for the row.
+void Top8(std::span<const float> row, uint8_t* flags, float* top) {
   std::fill_n(top, kEight, -std::numeric_limits<float>::infinity());
-  size_t i = 0;
-  for (; i + kBlock <= row.size(); i += kBlock) {
-    int any = 0;  // most blocks of a long row hold nothing that counts
-    for (size_t k = 0; k < kBlock; ++k) any |= row[i + k] > top[kEight - 1];
-    if (!any) continue;
-    for (size_t k = 0; k < kBlock; ++k) {
-      if (row[i + k] > top[kEight - 1]) Insert(row[i + k], top);
-    }
-  }
-  for (; i < row.size(); ++i) {
-    if (row[i] > top[kEight - 1]) Insert(row[i], top);
+  const float threshold = Threshold(row);
+  for (size_t i = 0; i < row.size(); ++i) flags[i] = row[i] >= threshold;
+  for (size_t i = 0; i < row.size(); i += sizeof(uint64_t)) {
+    uint64_t set = 0;
+    std::memcpy(&set, flags + i, std::min(sizeof set, row.size() - i));
+    for (; set != 0; set &= set - 1)  // most of a long row is passed over
+      Insert(row[i + static_cast<size_t>(std::countr_zero(set)) / 8], top);
   }
 }
 
-Status ExecuteMax8(ExecuteContext& context, const Instr& instr) {
-  WT_ASSIGN_OR_RETURN(const std::vector<float> src, context.ReadFloats(max8::kSrc));
-  const auto partitions = static_cast<size_t>(instr.operand(max8::kSrc).partitions());
-  const size_t width = src.size() / partitions;
-  std::vector<float> top(partitions * kEight);
-  for (size_t p = 0; p < partitions; ++p) {
-    Top8(std::span(src).subspan(p * width, width), &top[p * kEight]);
+Status ExecuteMax8(ExecuteContext& context, const Instr&) {
+  const Walk& from = context.walk(max8::kSrc);
+  FloatReader in = context.Floats(max8::kSrc);
+  FloatWriter out = context.FloatsOut(max8::kDst);
+  std::vector<uint8_t> flags(static_cast<size_t>(from.row_elements()));
+  for (int64_t p = 0; p < from.rows(); ++p) {
+    Top8({in.Row(p), flags.size()}, flags.data(), out.Row(p));
+    out.Done(p);
   }
-  context.WriteFloats(max8::kDst, top);
   return {};
 }
 
@@ -111,15 +126,15 @@ void FindIndices(std::span<const float> data, const float* vals, int64_t* found)
   }
 }
 
-Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr& instr) {
+Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr&) {
   using namespace nc_find_index8;  // NOLINT
-  WT_ASSIGN_OR_RETURN(const std::vector<float> data, context.ReadFloats(kData));
+  const Walk& from = context.walk(kData);
   WT_ASSIGN_OR_RETURN(const std::vector<float> vals, context.ReadFloats(kVals));
-  const auto partitions = static_cast<size_t>(instr.operand(kData).partitions());
-  const size_t width = data.size() / partitions;
-  std::vector<int64_t> found(partitions * kEight);
-  for (size_t p = 0; p < partitions; ++p) {
-    FindIndices(std::span(data).subspan(p * width, width), &vals[p * kEight], &found[p * kEight]);
+  FloatReader data = context.Floats(kData);
+  std::vector<int64_t> found(vals.size());
+  for (int64_t p = 0; p < from.rows(); ++p) {
+    const size_t at = static_cast<size_t>(p) * kEight;
+    FindIndices({data.Row(p), static_cast<size_t>(from.row_elements())}, &vals[at], &found[at]);
   }
   context.WriteInts(kDst, found);
   return {};
@@ -167,17 +182,19 @@ void MatchReplace(std::span<float> data, const float* vals, float imm, int64_t* 
 
 Status ExecuteNcMatchReplace8(ExecuteContext& context, const Instr& instr) {
   using namespace nc_match_replace8;  // NOLINT
-  WT_ASSIGN_OR_RETURN(std::vector<float> data, context.ReadFloats(kData));
-  WT_ASSIGN_OR_RETURN(const std::vector<float> vals, context.ReadFloats(kVals));
-  const auto partitions = static_cast<size_t>(instr.operand(kData).partitions());
-  const size_t width = data.size() / partitions;
+  const Walk& from = context.walk(kData);
   const auto imm = static_cast<float>(ArgOf(instr, kImm).number());
-  std::vector<int64_t> found(partitions * kEight);
-  for (size_t p = 0; p < partitions; ++p) {
-    MatchReplace(std::span(data).subspan(p * width, width), &vals[p * kEight], imm,
-                 &found[p * kEight]);
+  WT_ASSIGN_OR_RETURN(const std::vector<float> vals, context.ReadFloats(kVals));
+  FloatReader data = context.Floats(kData);
+  FloatWriter out = context.FloatsOut(kDst);
+  std::vector<int64_t> found(vals.size());
+  for (int64_t p = 0; p < from.rows(); ++p) {
+    const size_t at = static_cast<size_t>(p) * kEight;
+    const std::span<float> row = {out.Row(p), static_cast<size_t>(from.row_elements())};
+    std::copy_n(data.Row(p), row.size(), row.data());
+    MatchReplace(row, &vals[at], imm, &found[at]);
+    out.Done(p);
   }
-  context.WriteFloats(kDst, data);
   if (instr.has(kDstIdx)) context.WriteInts(kDstIdx, found);
   return {};
 }

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip::transpose_test {
+namespace wt::chip {
 namespace {
 
 std::vector<float> Transposed(const std::vector<float>& x, int64_t rows, int64_t columns) {
@@ -42,7 +42,7 @@ TEST(NcTranspose, EnginesAndRefusals) {
   ExpectOk(NcTranspose(bench, All(psum), All(big)));
   ExpectRefused(NcTranspose(bench, All(psum), All(big), Engine::kVector), ErrorClass::kEngine,
                 "tensor");
-  ExpectRefused(NcTranspose(bench, All(half), All(big)), ErrorClass::kDtype, "one dtype");
+  ExpectRefused(NcTranspose(bench, All(half), All(big)), ErrorClass::kDtype, "expected one dtype");
   ExpectRefused(NcTranspose(bench, All(psum), All(small)), ErrorClass::kShape, "makes [32, 32]");
 }
 
@@ -124,4 +124,4 @@ TEST(DmaTranspose, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip::transpose_test
+}  // namespace wt::chip

@@ -53,6 +53,9 @@ struct Profile {
   double latency_ns = 0;
   double envelope_ns = 0;
   std::array<double, kNumEngines> busy_ns{};  // by Engine
+  // Time in which an instruction was on its way, results that nobody can see yet included: what
+  // the vendor's profiler counts as active. DMA: any engine moved bytes.
+  std::array<double, kNumEngines> active_ns{};
   std::array<int64_t, kNumEngines> instructions{};
   Engine busiest = Engine::kUnknown;
   double pe_limited_ns = 0;

@@ -18,6 +18,7 @@ json EnginesJson(const Profile& profile) {
   for (int e = 0; e < kNumEngines; ++e) {
     const auto i = static_cast<size_t>(e);
     engines[EngineName(static_cast<Engine>(e))] = {{"busy_us", profile.busy_ns[i] / 1e3},
+                                                   {"active_us", profile.active_ns[i] / 1e3},
                                                    {"share", profile.share(static_cast<Engine>(e))},
                                                    {"instructions", profile.instructions[i]}};
   }

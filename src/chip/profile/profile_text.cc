@@ -91,6 +91,11 @@ std::string Stalls(const Profile& profile) {
       text += fmt::format("  {:>10}  after its last instruction\n", FormatNs(stall.ns));
       continue;
     }
+    if (stall.wait == Wait::kNone) {
+      text += fmt::format("  {:>10}  {} x  {} starts\n", FormatNs(stall.ns), stall.count,
+                          Place(profile, stall.waiting_source));
+      continue;
+    }
     text += fmt::format("  {:>10}  {} x  {} waits ({}) for {} {}\n", FormatNs(stall.ns),
                         stall.count, Place(profile, stall.waiting_source), WaitName(stall.wait),
                         EngineName(stall.waiting_for), Place(profile, stall.source));

@@ -21,6 +21,7 @@ struct Collectors {
   MemoryCollector sbuf, psum;
   std::vector<LineCost> lines;  // by SourceId
   std::array<int64_t, kNumEngines> instructions{};
+  std::array<double, kNumEngines> active_ns{}, active_until_ns{};
   double flops = 0;
 
   void Add(const Program& program, size_t index, const Scheduled& scheduled) {
@@ -29,9 +30,13 @@ struct Collectors {
     sbuf.Add(instr, scheduled);
     psum.Add(instr, scheduled);
     flops += instr.flops;
-    ++instructions[static_cast<size_t>(scheduled.engine)];
+    const auto engine = static_cast<size_t>(scheduled.engine);
+    ++instructions[engine];
+    const double from_ns = std::max(scheduled.start_ns, active_until_ns[engine]);
+    active_ns[engine] += std::max(0.0, scheduled.done_ns - from_ns);
+    active_until_ns[engine] = std::max(active_until_ns[engine], scheduled.done_ns);
     LineCost& line = lines[instr.source < lines.size() ? instr.source : 0];
-    line.busy_ns[static_cast<size_t>(scheduled.engine)] += scheduled.end_ns - scheduled.start_ns;
+    line.busy_ns[engine] += scheduled.end_ns - scheduled.start_ns;
     ++line.instructions;
   }
 };
@@ -67,8 +72,11 @@ struct PolicyEnd {
 };
 constexpr PolicyEnd kPolicyEnds[] = {
     {"the order in which engines take instructions", [](Policy* p) { p->window = 1; }},
-    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 3; }},
+    {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 2; }},
     {"how many copies of a tile are kept", [](Policy* p) { p->sbuf_copies = 8; }},
+    {"whether a transfer may overtake another", [](Policy* p) { p->dma_window = 1; }},
+    {"how loops of transfers are unrolled", [](Policy* p) { p->loop_bubble_ns = 0; }},
+    {"where the power limit's windows begin", [](Policy* p) { p->limiter_phase = 0.5; }},
     {"the engine of unnamed instructions",
      [](Policy* p) { p->balance_engines = !p->balance_engines; }},
 };
@@ -98,6 +106,7 @@ Status AddBand(const Machine& machine, const Policy& policy,
   for (const PolicyEnd& end : kPolicyEnds) {
     Policy other = policy;
     end.apply(&other);
+    if (other == policy) continue;
     WT_ASSIGN_OR_RETURN(const auto results, ScheduleCores(machine, other, programs, nullptr));
     for (size_t core = 0; core < results.size(); ++core) {
       Profile& profile = (*profiles)[core];
@@ -120,6 +129,8 @@ Profile ProfileOf(const Machine& machine, const Policy& policy, const Program& p
   profile.latency_ns = profile.band_low_ns = profile.band_high_ns = result.latency_ns;
   profile.envelope_ns = result.envelope_ns;
   profile.busy_ns = result.busy_ns;
+  profile.active_ns = collectors.active_ns;
+  profile.active_ns[static_cast<size_t>(Engine::kDma)] = result.dma_active_ns;
   profile.instructions = collectors.instructions;
   profile.busiest = Busiest(profile);
   profile.pe_limited_ns = result.pe_limited_ns;

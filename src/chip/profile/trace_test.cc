@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -65,7 +66,7 @@ class TraceTest : public testing::Test {
   std::vector<std::vector<Field>> Write(const TimedProgram& timed) {
     TraceRecorder recorder(timed.program);
     for (size_t i = 0; i < timed.times.size(); ++i) recorder.Add(i, timed.times[i]);
-    const std::string path = testing::TempDir() + "/wt.pftrace";
+    const std::string path = testing::TempDir() + fmt::format("/wt_{}.pftrace", ::getpid());
     const Status status = recorder.Write(path, "kernel on trn2", {}, {});
     EXPECT_TRUE(status.ok()) << status.message();
     std::ifstream file(path, std::ios::binary);

@@ -1,12 +1,9 @@
 #include "chip/schedule/core_clock.h"
 
-#include <bit>
-
 namespace wt::chip {
 
 namespace {
 
-constexpr size_t kMaxRing = size_t{1} << 18;
 constexpr size_t kRefillBatch = 4096;  // instructions that end between two looks for room
 
 bool Conflicts(const Record& record, uint8_t psum_banks) {
@@ -15,11 +12,9 @@ bool Conflicts(const Record& record, uint8_t psum_banks) {
 
 }  // namespace
 
-CoreClock::CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs,
-                     ScheduleSink sink)
+CoreClock::CoreClock(const Machine& machine, const Policy& policy, ScheduleSink sink)
     : timing_(MakeTiming(machine, policy)),
       lowering_(machine, policy),
-      ring_(std::min(kMaxRing, std::bit_ceil(std::max<size_t>(expected_instrs, 1)))),
       front_end_(timing_, policy, &ring_, &edges_),
       limiter_(timing_),
       dma_(timing_, front_end_.num_queues()),
@@ -48,21 +43,23 @@ bool CoreClock::Fenced() const {
   return (front_end_.Peek().flags & kBarrier) != 0 && untimed_ > 0;
 }
 
-bool CoreClock::has_room() const {
-  return !front_end_.exhausted() && front_end_.next_number() - oldest_ < ring_.capacity() &&
-         !Fenced();
+// Whether the next instruction can come in.
+bool CoreClock::MakeRoom() {
+  if (front_end_.exhausted() || Fenced()) return false;
+  const Number next = front_end_.next_number();
+  return next - oldest_ < ring_.capacity() || ring_.Grow(oldest_, next, front_end_.left());
 }
 
 bool CoreClock::wants_refill() const {
   if (front_end_.exhausted() || Fenced()) return false;
   const size_t held = front_end_.next_number() - oldest_;
-  return timed_since_refill_ >= kRefillBatch || held < ring_.capacity() || next_ns() >= kNever;
+  return timed_since_refill_ >= kRefillBatch || held < Ring::kMaxRing || next_ns() >= kNever;
 }
 
 void CoreClock::Refill() {
   RetireOld(next_ns() < kNever ? now_ns_ : max_done_ns_);
   timed_since_refill_ = 0;
-  while (has_room()) {
+  while (MakeRoom()) {
     const bool barrier = front_end_.Peek().flags & kBarrier;
     const Number number = front_end_.Take(oldest_, floor_ns_);
     Record& record = ring_[number];
@@ -251,8 +248,7 @@ void CoreClock::Explain(const Record& record, const Queue& queue, double free_ns
 void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
   const Record& record = ring_[number];
   const DmaShape& shape = ring_.dma(number);
-  if (dma_times_.empty()) dma_times_.resize(ring_.capacity());
-  Scheduled& times = dma_times_[number & (ring_.capacity() - 1)];
+  Scheduled& times = ring_.dma_times(number);
   times = Scheduled{};
   times.engine = Engine::kDma;
   times.queue = static_cast<uint8_t>(record.queue - kFirstDmaQueue);
@@ -272,7 +268,7 @@ void CoreClock::IssueDma(Queue& queue, Number number, double now_ns) {
 }
 
 void CoreClock::FinishDma(const DmaEngines::Finished& finished) {
-  Scheduled& times = dma_times_[finished.number & (ring_.capacity() - 1)];
+  Scheduled& times = ring_.dma_times(finished.number);
   const DmaShape& shape = ring_.dma(finished.number);
   times.start_ns = finished.first_ns;
   times.end_ns = finished.last_ns;

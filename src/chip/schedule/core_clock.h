@@ -15,9 +15,7 @@ namespace wt::chip {
 
 class CoreClock {
  public:
-  // `expected_instrs`: how long the program is; a small one needs little memory.
-  CoreClock(const Machine& machine, const Policy& policy, size_t expected_instrs,
-            ScheduleSink sink);
+  CoreClock(const Machine& machine, const Policy& policy, ScheduleSink sink);
 
   Status Begin(const Program& segment, bool last);
   // Takes instructions from the segment while the ring has room.
@@ -55,7 +53,7 @@ class CoreClock {
   };
 
   bool Fenced() const;
-  bool has_room() const;
+  bool MakeRoom();
   void Wake(Queue& queue, double now_ns);
   void Check(size_t queue, double now_ns);
   void Issue(Queue& queue, Number number, double now_ns);
@@ -97,7 +95,6 @@ class CoreClock {
   Number meeting_ = kNobody;
   double meeting_since_ns_ = 0;
   std::vector<DmaEngines::Finished> finished_;
-  std::vector<Scheduled> dma_times_;  // by ring place: issued, not over
   ScheduleResult result_;
 };
 

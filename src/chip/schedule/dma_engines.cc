@@ -60,6 +60,7 @@ DmaEngines::DmaEngines(const Timing& timing, int num_queues) : timing_(timing) {
 
 void DmaEngines::MoveTo(double now_ns) {
   const double passed_ns = now_ns - now_ns_;
+  const double spread_ns = std::clamp(spread_until_ns_ - now_ns_, 0.0, std::max(0.0, passed_ns));
   now_ns_ = now_ns;
   if (passed_ns <= 0) return;
   bool any = false;
@@ -72,7 +73,7 @@ void DmaEngines::MoveTo(double now_ns) {
       group.queues[static_cast<size_t>(queue)].front().descriptors -= rounds;
     }
   }
-  if (any) active_ns_ += passed_ns;
+  active_ns_ += any ? passed_ns : spread_ns;
 }
 
 void DmaEngines::Retime(Group& group) {
@@ -89,9 +90,16 @@ void DmaEngines::Retime(Group& group) {
   for (const Group& each : groups_) next_ns_ = std::min(next_ns_, each.end_ns);
 }
 
-DmaEngines::Transfer& DmaEngines::Find(Number number) {
-  return *std::find_if(transfers_.begin(), transfers_.end(),
-                       [&](const Transfer& transfer) { return transfer.number == number; });
+uint32_t DmaEngines::NewTransfer(Number number, bool load) {
+  uint32_t index = static_cast<uint32_t>(transfers_.size());
+  if (free_transfers_.empty()) {
+    transfers_.emplace_back();
+  } else {
+    index = free_transfers_.back();
+    free_transfers_.pop_back();
+  }
+  transfers_[index] = {number, 0, load, kNever, now_ns_};
+  return index;
 }
 
 // Makes `engines` of the group a group of their own.
@@ -103,7 +111,7 @@ void DmaEngines::Split(size_t index, uint32_t engines) {
   rest.engines &= ~engines;
   rest.count -= part.count;
   for (const auto& queue : part.queues) {
-    for (const Part& each : queue) ++Find(each.number).parts;
+    for (const Part& each : queue) ++transfers_[each.transfer].parts;
   }
 }
 
@@ -140,7 +148,7 @@ void DmaEngines::Start(Number number, int queue, const DmaShape& shape) {
     groups_[0].count = timing_.dma_engines;
     groups_[0].engines = static_cast<uint32_t>((uint64_t{1} << timing_.dma_engines) - 1);
   }
-  transfers_.push_back({number, 0, kNever, now_ns_});
+  const uint32_t transfer = NewTransfer(number, shape.load);
   const auto pieces = PiecesOf(timing_, shape);
   for (size_t i = 0; i < groups_.size(); ++i) {
     const int first = std::countr_zero(groups_[i].engines);
@@ -157,10 +165,10 @@ void DmaEngines::Start(Number number, int queue, const DmaShape& shape) {
     if (line.empty()) group.active.push_back(queue);
     const double transfer_ns =
         timing_.dma_transfer_ns + (shape.store ? timing_.dma_store_transfer_ns : 0);
-    line.push_back({number, share, pieces.descriptor_ns + transfer_ns / share});
-    ++transfers_.back().parts;
+    line.push_back({transfer, share, pieces.descriptor_ns + transfer_ns / share});
+    ++transfers_[transfer].parts;
     descriptors_ += static_cast<int64_t>(share) * group.count;
-    if (line.size() == 1) transfers_.back().first_ns = now_ns_;
+    if (line.size() == 1) transfers_[transfer].first_ns = now_ns_;
   }
   for (Group& group : groups_) Retime(group);
 }
@@ -169,37 +177,38 @@ void DmaEngines::Advance(double now_ns, std::vector<Finished>& finished) {
   MoveTo(now_ns);
   for (Group& group : groups_) {
     if (group.end_ns > now_ns) continue;
+    double least = kNever;  // ends now, however its arithmetic was rounded
+    for (const int queue : group.active) {
+      least = std::min(least, group.queues[static_cast<size_t>(queue)].front().descriptors);
+    }
     for (size_t i = 0; i < group.active.size();) {
       auto& line = group.queues[static_cast<size_t>(group.active[i])];
-      if (line.front().descriptors > kNothing) {
+      if (line.front().descriptors > least + kNothing) {
         ++i;
         continue;
       }
-      Transfer& transfer = Find(line.front().number);
-      transfer.last_ns = now_ns;
-      --transfer.parts;
+      EndPart(line.front().transfer, finished);
       line.pop_front();
       if (line.empty()) {
         group.active.erase(group.active.begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
-      Transfer& next = Find(line.front().number);
+      Transfer& next = transfers_[line.front().transfer];
       next.first_ns = std::min(next.first_ns, now_ns);
       ++i;
     }
     Retime(group);
   }
-  for (size_t i = 0; i < transfers_.size();) {
-    if (transfers_[i].parts > 0) {
-      ++i;
-      continue;
-    }
-    finished.push_back({transfers_[i].number,
-                        std::min(transfers_[i].first_ns, transfers_[i].last_ns),
-                        transfers_[i].last_ns});
-    transfers_.erase(transfers_.begin() + static_cast<std::ptrdiff_t>(i));
-  }
   LetGo();
+}
+
+void DmaEngines::EndPart(uint32_t index, std::vector<Finished>& finished) {
+  Transfer& transfer = transfers_[index];
+  transfer.last_ns = now_ns_;
+  if (transfer.load) spread_until_ns_ = now_ns_ + timing_.dma_load_spread_ns;
+  if (--transfer.parts > 0) return;
+  finished.push_back({transfer.number, std::min(transfer.first_ns, now_ns_), now_ns_});
+  free_transfers_.push_back(index);
 }
 
 void DmaEngines::SetPace(double now_ns, double pace) {

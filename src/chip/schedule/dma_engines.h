@@ -32,13 +32,14 @@ class DmaEngines {
   void SetPace(double now_ns, double pace);
 
   int active_engines() const;
-  double busy_ns() const { return busy_ns_; }      // summed over engines
-  double active_ns() const { return active_ns_; }  // any engine
+  double busy_ns() const { return busy_ns_; }  // summed over engines
+  // Any engine; that those of a load do not begin together is counted here, and nowhere else.
+  double active_ns() const { return active_ns_; }
   int64_t descriptors() const { return descriptors_; }
 
  private:
   struct Part {
-    Number number = kNobody;
+    uint32_t transfer = 0;   // index
     double descriptors = 0;  // that are left
     double descriptor_ns = 0;
   };
@@ -54,6 +55,7 @@ class DmaEngines {
   struct Transfer {
     Number number = kNobody;
     int parts = 0;
+    bool load = false;
     double first_ns = kNever, last_ns = 0;
   };
 
@@ -69,15 +71,18 @@ class DmaEngines {
   void MoveTo(double now_ns);
   void Retime(Group& group);
   void Split(size_t group, uint32_t engines);
-  Transfer& Find(Number number);
+  uint32_t NewTransfer(Number number, bool load);
+  void EndPart(uint32_t index, std::vector<Finished>& finished);
 
   const Timing timing_;
   std::vector<Group> groups_;
-  std::vector<Transfer> transfers_;  // under way: few
-  std::deque<Held> held_;            // behind one that waits for the engines to run dry
+  std::vector<Transfer> transfers_;  // under way, and free places
+  std::vector<uint32_t> free_transfers_;
+  std::deque<Held> held_;  // behind one that waits for the engines to run dry
   double release_ns_ = kNever;
   double now_ns_ = 0, next_ns_ = kNever, pace_ = 1;
   double busy_ns_ = 0, active_ns_ = 0;
+  double spread_until_ns_ = 0;  // the engines that began last are still at the newest load
   int64_t descriptors_ = 0;
 };
 

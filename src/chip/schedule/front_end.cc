@@ -1,15 +1,19 @@
 #include "chip/schedule/front_end.h"
 
+#include <algorithm>
+
 namespace wt::chip {
 
 namespace {
 
 SpaceShape SbufShape(const Timing& timing, const Policy& policy) {
-  return {timing.sbuf_bytes, 4, 0, policy.sbuf_copies};
+  return {timing.sbuf_bytes, 4, 0, policy.sbuf_copies, false};
 }
 
 SpaceShape PsumShape(const Timing& timing, const Policy& policy) {
-  return {timing.psum_bytes, policy.psum_granule_bytes, timing.psum_bank_bytes, policy.psum_copies};
+  // Tiles go round all banks, whoever had them before.
+  return {timing.psum_bytes, policy.psum_granule_bytes, timing.psum_bank_bytes, policy.psum_copies,
+          true};
 }
 
 }  // namespace
@@ -65,10 +69,11 @@ Status FrontEnd::LookAhead(bool last) {
       ahead.decl = decl_before[event - 1];
     }
     if (!LookAheadAt(program.instrs[i])) {
-      return Error(Code::kCorrupt,
-                   "program: instruction {} touches a tensor that was never declared; record the "
-                   "kernel again",
-                   program.first + i);
+      return Error(
+          Code::kCorrupt,
+          "program: instruction {} touches bytes of no tensor that was declared; record the "
+          "kernel again",
+          program.first + i);
     }
   }
   return {};
@@ -80,6 +85,8 @@ bool FrontEnd::LookAheadAt(const TimedInstr& instr) {
     if (accesses[i].slot >= ahead_.size()) return false;
     Ahead& ahead = ahead_[accesses[i].slot];
     if (ahead.decl == kNoId) return false;
+    const TensorDecl& decl = program_->decls[ahead.decl];
+    if (IsOnChip(decl.memory) && accesses[i].byte_end > decl.partition_bytes) return false;
     if (!ahead.used_later) last_use_[instr.first_access + static_cast<size_t>(i)] = 1;
     ahead.used_later = true;
     ahead.written |= accesses[i].write;
@@ -147,7 +154,7 @@ Engine FrontEnd::Choose(const TimedInstr& instr) const {
     return Engine::kGpSimd;
   }
   if (can.has(Engine::kVector) && can.has(Engine::kScalar)) {
-    return TouchesPsum(instr) ? LessLoaded(instr) : ByProducer(instr);
+    return instr.flags & kCopies ? ForCopy(instr) : ForArithmetic(instr);
   }
   // GpSimd is slow and kept for what only it can do.
   return can.has(Engine::kVector)   ? Engine::kVector
@@ -155,15 +162,14 @@ Engine FrontEnd::Choose(const TimedInstr& instr) const {
                                     : Engine::kGpSimd;
 }
 
-bool FrontEnd::TouchesPsum(const TimedInstr& instr) const {
+// Copies out of PSUM and conversions go where less is waiting.
+Engine FrontEnd::ForCopy(const TimedInstr& instr) const {
   const Access* accesses = program_->accesses.data() + instr.first_access;
-  return std::any_of(accesses, accesses + instr.num_accesses, [&](const Access& access) {
-    return slots_[access.slot].memory == Memory::kPsum;
-  });
-}
-
-Engine FrontEnd::LessLoaded(const TimedInstr& instr) const {
-  if (!policy_.balance_engines) return Engine::kVector;
+  bool converts = false;
+  for (int i = 1; i < instr.num_accesses; ++i) {
+    converts |= accesses[i].element_bytes != accesses[0].element_bytes;
+  }
+  if (!policy_.balance_engines || !(converts || TouchesPsum(instr))) return Engine::kVector;
   const auto after = [&](Engine engine) {
     return load_ns_[static_cast<size_t>(engine)] +
            instr.interval_ns[static_cast<size_t>(CostSlot(engine))];
@@ -171,14 +177,26 @@ Engine FrontEnd::LessLoaded(const TimedInstr& instr) const {
   return after(Engine::kScalar) < after(Engine::kVector) ? Engine::kScalar : Engine::kVector;
 }
 
-Engine FrontEnd::ByProducer(const TimedInstr& instr) const {
-  if (!policy_.scalar_takes_loaded || (instr.flags & kCopies)) return Engine::kVector;
+// With a vector operand: Scalar from PSUM, Vector from SBUF. With numbers alone: Scalar for a tile
+// that comes straight from a load, else Vector.
+Engine FrontEnd::ForArithmetic(const TimedInstr& instr) const {
   const Access* accesses = program_->accesses.data() + instr.first_access;
-  for (int i = 0; i < instr.num_accesses; ++i) {
-    if (!accesses[i].read) continue;
-    return slots_[accesses[i].slot].writer == Engine::kDma ? Engine::kScalar : Engine::kVector;
-  }
-  return Engine::kVector;
+  const Access* end = accesses + instr.num_accesses;
+  const auto reads = std::count_if(accesses, end, [](const Access& a) { return a.read; });
+  if (reads == 0) return Engine::kVector;
+  const Access* data = std::find_if(accesses, end, [](const Access& a) { return a.read; });
+  if (reads > 1)
+    return policy_.balance_engines && slots_[data->slot].memory == Memory::kPsum ? Engine::kScalar
+                                                                                 : Engine::kVector;
+  const bool loaded = slots_[data->slot].writer == Engine::kDma;
+  return policy_.scalar_takes_loaded && loaded ? Engine::kScalar : Engine::kVector;
+}
+
+bool FrontEnd::TouchesPsum(const TimedInstr& instr) const {
+  const Access* accesses = program_->accesses.data() + instr.first_access;
+  return std::any_of(accesses, accesses + instr.num_accesses, [&](const Access& access) {
+    return slots_[access.slot].memory == Memory::kPsum;
+  });
 }
 
 int FrontEnd::QueueOf(const TimedInstr& instr, Engine engine) {
@@ -203,7 +221,7 @@ void FrontEnd::Fill(const TimedInstr& instr, Engine engine, Record& record) {
   record.activity = instr.array_activity;
   record.flags = engine == Engine::kVector ? instr.flags : instr.flags & ~kSharesPort;
   record.table_set = instr.table_set;
-  record.evidence = instr.evidence;
+  record.evidence = instr.evidence[cost];
   if (engine == Engine::kDma) {
     ring_->dma(next_) = program_->dmas[static_cast<size_t>(instr.dma)];
   } else {

@@ -21,6 +21,7 @@ class FrontEnd {
   Status Begin(const Program& segment, const std::vector<uint64_t>* origins, bool last);
   bool exhausted() const { return program_ == nullptr || at_ == program_->instrs.size(); }
   const TimedInstr& Peek() const { return program_->instrs[at_]; }
+  size_t left() const { return program_->instrs.size() - at_; }  // of the segment
   Number next_number() const { return next_; }
 
   // Makes the record of the next instruction and its edges. Instructions older than `oldest` have
@@ -62,9 +63,9 @@ class FrontEnd {
   bool StartsVersion(const TimedInstr& instr, const Access& access, const TensorDecl& decl) const;
 
   Engine Choose(const TimedInstr& instr) const;
+  Engine ForCopy(const TimedInstr& instr) const;
+  Engine ForArithmetic(const TimedInstr& instr) const;
   bool TouchesPsum(const TimedInstr& instr) const;
-  Engine LessLoaded(const TimedInstr& instr) const;
-  Engine ByProducer(const TimedInstr& instr) const;
   int QueueOf(const TimedInstr& instr, Engine engine);
   void Fill(const TimedInstr& instr, Engine engine, Record& record);
   void Touch(const Access& access, const TimedInstr& instr, Record& record);

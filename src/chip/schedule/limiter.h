@@ -13,7 +13,7 @@ class Limiter {
       : window_ns_(timing.limiter_window_ns),
         needed_ns_(timing.limiter_threshold * timing.limiter_window_ns),
         slowdown_(timing.limiter_slowdown),
-        boundary_ns_(timing.limiter_window_ns) {}
+        boundary_ns_(timing.limiter_window_ns * timing.limiter_phase) {}
 
   // Runs `work_ns` (at full rate) from `start_ns` on; gives the end. Requires calls in the order of
   // time. `activity`: the share of the array that works.

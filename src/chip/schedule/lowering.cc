@@ -7,11 +7,10 @@ namespace wt::chip {
 
 namespace {
 
-constexpr size_t kMaxBody = 64;    // instructions of a loop body that is looked for
-constexpr size_t kMaxMerged = 16;  // executions in one
-constexpr size_t kUnroll = 16;     // see Policy::loop_bubble_ns
-constexpr uint32_t kProductSlots = 256;
-constexpr uint32_t kFirstProductSlot = (1u << 24) - kProductSlots;  // above all that kernels use
+constexpr size_t kMaxBody = 64;          // instructions of a loop body that is looked for
+constexpr size_t kMaxMerged = 16;        // executions in one
+constexpr size_t kUnroll = 16;           // see Policy::loop_bubble_ns
+constexpr uint32_t kProductSlots = 256;  // slots before the kernel's own
 
 bool SameBox(const Access& a, const Access& b) {
   return a.slot == b.slot && a.row_begin == b.row_begin && a.row_end == b.row_end &&
@@ -33,13 +32,15 @@ uint64_t MixKey(uint64_t hash, uint64_t value) {
 }  // namespace
 
 Lowering::Lowering(const Machine& machine, const Policy& policy)
-    : machine_(&machine), policy_(policy) {}
+    : machine_(&machine), policy_(policy), reuse_(machine, policy) {}
 
 bool Lowering::active() const {
-  return policy_.merge_elements > 0 || policy_.broadcast_by_product || policy_.loop_bubble_ns > 0;
+  return policy_.merge_elements > 0 || policy_.broadcast_by_product || policy_.loop_bubble_ns > 0 ||
+         reuse_.active();
 }
 
-const Program& Lowering::Apply(const Program& segment) {
+const Program& Lowering::Apply(const Program& whole_segment) {
+  const Program& segment = reuse_.active() ? reuse_.Apply(whole_segment) : whole_segment;
   in_ = &segment;
   const uint64_t first = out_.first + out_.instrs.size();
   out_.first = first;
@@ -116,14 +117,16 @@ Lowering::Run Lowering::FindRun(size_t begin, size_t shorter_than) const {
   return {begin, 1, 1};
 }
 
-// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns.
+// A loop of transfers that a compiler unrolls badly: see Policy::loop_bubble_ns. The last trip may
+// be another instruction to MakeKeys, when it has what remains of a tensor.
 bool Lowering::RunsDry(const Run& run) const {
   if (policy_.loop_bubble_ns <= 0 || run.times < kUnroll) return false;
-  if (run.times % 2 != 0 || run.times % kUnroll == 0) return false;
   for (size_t place = 0; place < run.period; ++place) {
     const TimedInstr& instr = in_->instrs[run.begin + place];
     if (instr.dma < 0 || !in_->dmas[static_cast<size_t>(instr.dma)].load) continue;
-    if (executions_[instr.source] == run.times) return true;
+    const size_t trips = executions_[instr.source];
+    if (trips != run.times && trips != run.times + 1) continue;
+    return trips % 2 == 0 && trips % kUnroll != 0;
   }
   return false;
 }
@@ -149,7 +152,8 @@ bool Lowering::CanMerge(const Run& run, size_t place) const {
   const TimedInstr& two = in_->instrs[run.begin + run.period + place];
   if (one.flags & (kBarrier | kMeets) || one.ordered_group != 0) return false;
   if (size_t{one.num_accesses} * kMaxMerged > 255) return false;
-  if (one.engine != Engine::kTensor || one.flags & kTransposes) return true;
+  if (one.flags & kTransposes) return one.engine == Engine::kTensor;  // Vector's are of one size
+  if (one.engine != Engine::kTensor) return true;
   // Products merge when they share their weights.
   const Access* a = in_->accesses.data() + one.first_access;
   const Access* b = in_->accesses.data() + two.first_access;
@@ -188,6 +192,7 @@ void Lowering::EmitEvents(uint64_t before, bool releases_too) {
   for (; event_at_ < in_->events.size() && in_->events[event_at_].before <= before; ++event_at_) {
     TensorEvent event = in_->events[event_at_];
     event.before = now;
+    event.slot += kProductSlots;
     if (!event.release) event.decl = decl_map_[event.decl];
     if (event.release && !releases_too) {
       held_releases_.push_back(event);
@@ -218,24 +223,25 @@ void Lowering::EmitMerged(const Run& run, size_t first_time, size_t times) {
 
 // One instruction for `times` executions, the first at `from`, the next `step` further on.
 void Lowering::EmitOne(TimedInstr instr, size_t from, size_t step, size_t times) {
-  std::vector<Access> accesses;
+  accesses_.clear();
   for (size_t time = 0; time < times; ++time) {
     const TimedInstr& each = in_->instrs[from + time * step];
     for (int i = 0; i < each.num_accesses; ++i) {
-      const Access& access = in_->accesses[each.first_access + static_cast<size_t>(i)];
+      Access access = in_->accesses[each.first_access + static_cast<size_t>(i)];
+      access.slot += kProductSlots;
       const bool product = access.broadcast && policy_.broadcast_by_product &&
                            instr.engine != Engine::kTensor && instr.engine != Engine::kDma;
-      accesses.push_back(product ? BroadcastByProduct(access, from) : access);
+      accesses_.push_back(product ? BroadcastByProduct(access, from) : access);
     }
   }
   if (times > 1) MergeCosts(instr, from, step, times);
   if (instr.dma >= 0) instr.dma = MergeDma(from, step, times);
   if (drains_[from]) instr.flags |= kDrains;
   instr.first_access = static_cast<uint32_t>(out_.accesses.size());
-  instr.num_accesses = static_cast<uint8_t>(accesses.size());
-  out_.accesses.insert(out_.accesses.end(), accesses.begin(), accesses.end());
+  instr.num_accesses = static_cast<uint8_t>(accesses_.size());
+  out_.accesses.insert(out_.accesses.end(), accesses_.begin(), accesses_.end());
   out_.instrs.push_back(instr);
-  origins_.push_back(in_->first + from);
+  origins_.push_back(OriginOf(from));
 }
 
 void Lowering::MergeCosts(TimedInstr& instr, size_t from, size_t step, size_t times) const {
@@ -295,7 +301,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   const bool full = access.element_bytes == 4;
   const Law& law = machine_->law(full ? LawId::kTensorMatmulF32 : LawId::kTensorMatmul);
   const int64_t bytes = static_cast<int64_t>(elements) * 4;
-  const uint32_t slot = kFirstProductSlot + product_slot_++ % kProductSlots;
+  const uint32_t slot = product_slot_++ % kProductSlots;
   out_.events.push_back(
       {out_.first + out_.instrs.size(), slot, ProductDecl(bytes, in_->instrs[at].source), false});
   TimedInstr product;
@@ -303,7 +309,7 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   product.engine = Engine::kTensor;
   product.engines = {Engine::kTensor};
   product.source = in_->instrs[at].source;
-  product.evidence = Evidence::kDerived;
+  product.evidence[0] = Evidence::kDerived;
   product.elements = static_cast<uint32_t>(elements);
   product.interval_ns[0] = static_cast<float>(law.Interval(elements));
   product.latency_ns[0] = static_cast<float>(law.Completion(elements));
@@ -320,10 +326,14 @@ Access Lowering::BroadcastByProduct(const Access& access, size_t at) {
   out_.accesses.push_back(source);
   out_.accesses.push_back(copy);
   out_.instrs.push_back(product);
-  origins_.push_back(in_->first + at);
+  origins_.push_back(OriginOf(at));
   copy.write = false;
   copy.read = true;
   return copy;
+}
+
+uint64_t Lowering::OriginOf(size_t at) const {
+  return reuse_.active() ? reuse_.origins()[at] : in_->first + at;
 }
 
 // Declared edges by the new numbers; those to earlier segments are over.

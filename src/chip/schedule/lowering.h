@@ -1,5 +1,6 @@
-// What a compiler does to the instructions themselves before it schedules them: bodies of loops too
-// narrow for the engines are merged, one partition that is read as many becomes a matrix product.
+// What a compiler does to the instructions themselves before it schedules them: loads of what is
+// there are left out, bodies of loops too narrow for the engines are merged, one partition that is
+// read as many becomes a matrix product.
 // Which of it happens is the policy's; the result is a program like any other.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include "chip/machine.h"
 #include "chip/policy.h"
 #include "chip/program.h"
+#include "chip/schedule/load_reuse.h"
 
 namespace wt::chip {
 
@@ -45,9 +47,11 @@ class Lowering {
   Access BroadcastByProduct(const Access& access, size_t at);
   uint32_t ProductDecl(int64_t bytes, SourceId source);
   void MapEdges();
+  uint64_t OriginOf(size_t at) const;
 
   const Machine* machine_;
   const Policy policy_;
+  LoadReuse reuse_;
   const Program* in_ = nullptr;
   Program out_;
   std::vector<uint64_t> origins_, new_number_;
@@ -55,6 +59,7 @@ class Lowering {
   std::vector<uint32_t> executions_;  // by source line, in the segment
   std::vector<uint8_t> drains_;       // by instruction: engines run dry before it
   size_t event_at_ = 0;
+  std::vector<Access> accesses_;  // scratch
   std::vector<TensorEvent> held_releases_;
   uint32_t product_slot_ = 0;
   size_t decls_taken_ = 0;

@@ -17,7 +17,10 @@ BufferId Space::Take(SiteId site_id, int64_t bytes) {
   BufferId buffer = kNoId;
   if (!own || site.count < most) {
     const Place place = FindPlace(bytes);
-    if (place.begin >= 0 && (!own || place.dead_since < buffers_[site.oldest].dead_since)) {
+    const bool older =
+        own && (place.dead_since == 0 ||
+                (shape_.roams && place.dead_since < buffers_[site.oldest].dead_since));
+    if (place.begin >= 0 && (!own || older)) {
       buffer = NewBuffer(site_id, place.begin, bytes);
       Occupy(place.begin, place.begin + bytes, buffer);
     }
@@ -83,7 +86,6 @@ BufferId Space::NewBuffer(SiteId site, int64_t begin, int64_t bytes) {
   buffers_[id].begin = begin;
   buffers_[id].bytes = bytes;
   buffers_[id].site = site;
-  buffers_[id].exists = true;
   if (site != kNoId) ++sites_[site].count;
   placed_bytes_ += bytes;
   return id;
@@ -171,7 +173,6 @@ void Space::Occupy(int64_t begin, int64_t end, BufferId mine) {
       if (!old.live) UnlinkDead(segment.buffer);
       pool_->Free(old.regions);
       placed_bytes_ -= old.bytes;
-      old.exists = false;
       free_buffers_.push_back(segment.buffer);
     }
   }

@@ -20,6 +20,8 @@ struct SpaceShape {
   int64_t granule = 1;  // sizes are rounded up to it
   int64_t bank = 0;     // a tile lies within a bank or takes whole ones; 0: no banks
   double copies = 1;    // buffers of a site, times what is live at once
+  // A site takes what has been dead longest, also from others, before a younger one of its own.
+  bool roams = false;
 };
 
 class Space {
@@ -47,7 +49,7 @@ class Space {
     SiteId site = kNoId;  // kNoId: a piece that no site uses
     RegionList regions = kNoRegions;
     uint64_t dead_since = 0;
-    bool live = false, exists = false;
+    bool live = false;
     BufferId next = kNoId;  // in its site's list of dead ones, oldest first
   };
   struct Site {

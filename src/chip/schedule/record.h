@@ -3,6 +3,8 @@
 // newest 2^18.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -38,24 +40,52 @@ struct Record {
   bool timed = false;  // its times are known
 };
 
+// Grows with the program up to kMaxRing.
 class Ring {
  public:
-  // `size`: a power of two.
-  explicit Ring(size_t size) : mask_(static_cast<Number>(size - 1)), records_(size) {}
+  static constexpr size_t kMaxRing = size_t{1} << 18;
+
+  Ring() : records_(kFirstSize) {}
 
   size_t capacity() const { return records_.size(); }
-  Record& operator[](Number number) { return records_[number & mask_]; }
-  const Record& operator[](Number number) const { return records_[number & mask_]; }
-  // DMA instructions only.
+  Record& operator[](Number number) { return records_[Place(number)]; }
+  const Record& operator[](Number number) const { return records_[Place(number)]; }
+  // DMA instructions only: their shapes, and their times while they are under way.
   DmaShape& dma(Number number) {
     if (dmas_.empty()) dmas_.resize(records_.size());
-    return dmas_[number & mask_];
+    return dmas_[Place(number)];
+  }
+  Scheduled& dma_times(Number number) {
+    if (dma_times_.empty()) dma_times_.resize(records_.size());
+    return dma_times_[Place(number)];
+  }
+
+  // Room for `more` after the records of [oldest, next), which it keeps; false at the limit.
+  bool Grow(Number oldest, Number next, size_t more) {
+    const size_t size = std::min(kMaxRing, std::bit_ceil(next - oldest + more));
+    if (size <= records_.size()) return false;
+    GrowOne(records_, oldest, next, size);
+    if (!dmas_.empty()) GrowOne(dmas_, oldest, next, size);
+    if (!dma_times_.empty()) GrowOne(dma_times_, oldest, next, size);
+    return true;
   }
 
  private:
-  Number mask_;
+  static constexpr size_t kFirstSize = 256;
+
+  size_t Place(Number number) const { return number & (records_.size() - 1); }
+  template <class T>
+  static void GrowOne(std::vector<T>& ring, Number oldest, Number next, size_t size) {
+    std::vector<T> larger(size);
+    for (Number number = oldest; number != next; ++number) {
+      larger[number & (larger.size() - 1)] = ring[number & (ring.size() - 1)];
+    }
+    ring.swap(larger);
+  }
+
   std::vector<Record> records_;
   std::vector<DmaShape> dmas_;
+  std::vector<Scheduled> dma_times_;
 };
 
 // `to` may not start before `from` has ended (at_issue: before it has started).

@@ -38,8 +38,7 @@ void RegionPool::FreeRegion(uint32_t at) {
   free_region_ = at;
 }
 
-void RegionPool::AddReader(uint32_t& head, Number number) {
-  if (head != ~0u && readers_[head].number == number) return;
+void RegionPool::AddReader(uint32_t& head, Number number, const Box& box) {
   uint32_t at = free_reader_;
   if (at == ~0u) {
     at = static_cast<uint32_t>(readers_.size());
@@ -47,7 +46,7 @@ void RegionPool::AddReader(uint32_t& head, Number number) {
   } else {
     free_reader_ = readers_[at].next;
   }
-  readers_[at] = {number, head};
+  readers_[at] = {number, head, box};
   head = at;
 }
 
@@ -60,9 +59,15 @@ void RegionPool::FreeReaders(uint32_t head) {
   }
 }
 
-uint32_t RegionPool::CopyReaders(uint32_t head) {
+uint32_t RegionPool::CopyReaders(uint32_t head, const Box& window, int64_t shift) {
   uint32_t copy = ~0u;
-  for (; head != ~0u; head = readers_[head].next) AddReader(copy, readers_[head].number);
+  for (; head != ~0u; head = readers_[head].next) {
+    Box part = readers_[head].box.Meet(window);
+    if (part.empty()) continue;
+    part.byte_begin += shift;
+    part.byte_end += shift;
+    AddReader(copy, readers_[head].number, part);
+  }
   return copy;
 }
 
@@ -70,7 +75,7 @@ void RegionPool::KeepRest(RegionList& list, const Region& region, const Box& box
   Subtract(region.box, box, [&](const Box& part) {
     Region rest = region;
     rest.box = part;
-    rest.readers = CopyReaders(region.readers);
+    rest.readers = CopyReaders(region.readers, part, 0);
     rest.next = list;
     list = NewRegion(rest);
   });
@@ -93,7 +98,7 @@ void RegionPool::ReadRest(RegionList& list, RegionList old_head, const Box& box,
   }
   for (const Box& part : rest_) {
     Region region{part, kNobody, owner, ~0u, list};
-    AddReader(region.readers, number);
+    AddReader(region.readers, number, part);
     list = NewRegion(region);
   }
 }
@@ -135,9 +140,9 @@ void RegionPool::CopyInto(RegionList& to, RegionList from, int64_t window_begin,
     part.box.byte_begin = std::max(part.box.byte_begin, window_begin);
     part.box.byte_end = std::min(part.box.byte_end, window_end);
     if (part.box.empty()) continue;
+    part.readers = CopyReaders(part.readers, part.box, shift);
     part.box.byte_begin += shift;
     part.box.byte_end += shift;
-    part.readers = CopyReaders(part.readers);
     part.next = to;
     to = NewRegion(part);
   }

@@ -70,13 +70,15 @@ class RegionPool {
   struct Reader {
     Number number = kNobody;
     uint32_t next = ~0u;
+    Box box;  // within its region
   };
 
   uint32_t NewRegion(const Region& region);
   void FreeRegion(uint32_t at);
-  void AddReader(uint32_t& head, Number number);
+  void AddReader(uint32_t& head, Number number, const Box& box);
   void FreeReaders(uint32_t head);
-  uint32_t CopyReaders(uint32_t head);
+  // Those of `head` within `window`, shifted by `shift` bytes.
+  uint32_t CopyReaders(uint32_t head, const Box& window, int64_t shift);
   // Takes `box` out of the region at `at`; what is left goes to the front of `list`. The region
   // itself is the caller's to free.
   void KeepRest(RegionList& list, const Region& region, const Box& box);
@@ -98,8 +100,9 @@ void RegionPool::Read(RegionList& list, const Box& box, Number number, uint32_t 
     Region& region = regions_[at];
     if (!region.box.Overlaps(box)) continue;
     if (region.writer != kNobody) visit(Conflict{region.writer, region.owner, true});
-    AddReader(region.readers, number);
-    uncovered -= regions_[at].box.Meet(box).area();
+    const Box part = region.box.Meet(box);
+    AddReader(region.readers, number, part);
+    uncovered -= part.area();
     if (uncovered == 0) return;
   }
   ReadRest(list, list, box, number, owner);
@@ -119,11 +122,13 @@ void RegionPool::Write(RegionList& list, const Box& box, Number number, uint32_t
       continue;
     }
     if (region.writer != kNobody) visit(Conflict{region.writer, region.owner, true});
+    const bool whole = box.Contains(region.box);
     for (uint32_t reader = region.readers; reader != ~0u; reader = readers_[reader].next) {
+      if (!whole && !readers_[reader].box.Overlaps(box)) continue;
       visit(Conflict{readers_[reader].number, region.owner, false});
     }
     *link = region.next;
-    if (!box.Contains(region.box)) {
+    if (!whole) {
       const Region copy = region;  // KeepRest may move the pool
       KeepRest(rest, copy, box);
       link = &list;  // likewise: start over, the rest so far does not overlap

@@ -20,6 +20,7 @@ void TakeDma(const Machine& machine, const Policy& policy, Timing& timing) {
   timing.dma_issue_ns = policy.dma_issue_ns;
   timing.dma_load_latency_ns =
       number(ConstantId::kDmaLoadDispatch) + number(ConstantId::kDmaLoadPayload);
+  timing.dma_load_spread_ns = number(ConstantId::kDmaLoadSpread);
   timing.dma_load_notify_ns = number(ConstantId::kDmaLoadNotify);
   timing.dma_store_latency_ns =
       number(ConstantId::kDmaStoreDispatch) + number(ConstantId::kDmaStorePayload);
@@ -42,6 +43,7 @@ Timing MakeTiming(const Machine& machine, const Policy& policy) {
   timing.limiter_window_ns = number(ConstantId::kLimiterWindow);
   timing.limiter_threshold = number(ConstantId::kLimiterThreshold);
   timing.limiter_slowdown = number(ConstantId::kLimiterSlowdown);
+  timing.limiter_phase = policy.limiter_phase;
   timing.hbm_pair_bytes_per_ns = number(ConstantId::kHbmPairRate);
   timing.sbuf_bytes = machine.sbuf_usable_partition_bytes;
   timing.psum_bank_bytes = machine.psum_bank_bytes;

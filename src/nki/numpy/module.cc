@@ -3,16 +3,26 @@
 
 #include "nki/numpy/casts.h"
 #include "nki/numpy/ufuncs.h"
+// After Python.h.
+#include <array>
 
 namespace wt::nki::numpy {
 
-// The 8-bit kinds as types of their own.
+// The 8-bit kinds as types of their own; what their bit patterns mean is looked up.
 template <uint8_t (*Encode)(float), float (*Decode)(uint8_t)>
 struct Float8 {
   uint8_t bits = 0;
   Float8() = default;
   explicit Float8(float value) : bits(Encode(value)) {}
-  operator float() const { return Decode(bits); }
+  operator float() const { return kValues[bits]; }
+
+ private:
+  static std::array<float, 256> DecodeAll() {
+    std::array<float, 256> values;
+    for (size_t i = 0; i < values.size(); ++i) values[i] = Decode(static_cast<uint8_t>(i));
+    return values;
+  }
+  static inline const std::array<float, 256> kValues = DecodeAll();
 };
 using F8E4M3 = Float8<EncodeF8E4M3, DecodeF8E4M3>;
 using F8E4M3FN = Float8<EncodeF8E4M3FN, DecodeF8E4M3FN>;

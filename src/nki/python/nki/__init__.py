@@ -17,5 +17,6 @@ del _class
 from nki._object import NKIObject  # noqa: E402
 from nki import dtype, isa, language  # noqa: E402
 from nki._kernel import Kernel, jit, simulate  # noqa: E402
+from nki import collectives, compiler, experimental, meta, tensor, typing  # noqa: E402
 
 __version__ = "0.6.0"

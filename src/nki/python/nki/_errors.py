@@ -1,4 +1,5 @@
 """Refusals made in Python: the same classes and the same form of message as the simulator's own."""
+import sys
 import warnings
 
 from nki import _core
@@ -29,9 +30,8 @@ def warn_not_on_chip(what, instead):
 
 
 def _levels_to_kernel():
-    import sys
     level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("nki"):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "nki":
         frame = frame.f_back
         level += 1
     return level - 1

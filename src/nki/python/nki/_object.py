@@ -1,8 +1,17 @@
 """NKIObject, the base of classes that kernels define and take as arguments."""
+import typing
 
 
 class NKIObject:
-    """Attributes from keywords, by the class's annotations; @dataclass writes its own __init__."""
+    """A record: annotated names and plain class attributes are its fields, as the compiler for the chip sees them.
+    Keywords that are no fields become attributes; @dataclass writes its own __init__."""
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        # @dataclass, which is applied next, knows fields by their annotations only.
+        annotations = cls.__dict__.get("__annotations__", {})
+        cls.__annotations__ = {**annotations, **{name: typing.Any for name, value in cls.__dict__.items()
+                                                 if name not in annotations and _is_field(name, value)}}
 
     def __init__(self, *args, **kwargs):
         names = [name for cls in reversed(type(self).__mro__)
@@ -33,3 +42,8 @@ class NKIObject:
 
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
+
+def _is_field(name, value):
+    """Whether a class attribute is data: no method, property or nested class, nothing that instances would share."""
+    return not (name.startswith("_") or callable(value) or hasattr(value, "__get__") or isinstance(value, (list, dict, set)))

@@ -11,8 +11,23 @@ class NkiWarning(UserWarning):
 
 
 def options_from_environment():
-    """What the environment says about simulation, as arguments of _core.Session."""
-    return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0"}
+    """What the environment says about simulation, as arguments of _core.Session. NEURON_PLATFORM_TARGET_OVERRIDE, the
+    chip, is read there.
+
+    NKI_PRECISE_FP=0            low-precision floats keep float32's precision
+    NKI_CHECK_UNINITIALIZED=0   reading what nothing has written gives NaN (all bits set) instead of an error
+    NKI_MAX_INSTRUCTIONS=n      a kernel that issues more is stopped
+    """
+    return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0",
+            "check_uninitialized": os.environ.get("NKI_CHECK_UNINITIALIZED", "1") != "0",
+            "max_instructions": _natural("NKI_MAX_INSTRUCTIONS")}
+
+
+def _natural(name):
+    text = os.environ.get(name) or "0"
+    if not text.isdecimal():
+        _core.raise_error("argument", f"{name}={text}: expected a natural number")
+    return int(text)
 
 
 def simulate(function, args, kwargs, cores=None, schedule=None):

@@ -4,16 +4,18 @@ A type is a string with an item size ("bfloat16"), equal to NumPy's dtype of the
 types that NumPy lacks, arrays use ml_dtypes where it is installed, else types of our own under the
 same names; an array is known by its dtype's name and size, whoever registered it.
 """
-import numpy as np
-
 from nki import _core
 
 DType = _core.dtype
 
 try:
-    import ml_dtypes as _numpy_types
-except ImportError:
-    from nki import _numpy_dtypes as _numpy_types
+    import numpy as _numpy
+    try:
+        import ml_dtypes as _numpy_types
+    except ImportError:
+        from nki import _numpy_dtypes as _numpy_types
+except ImportError:  # kernels run without NumPy on arrays of our own
+    _numpy = _numpy_types = None
 
 int8 = _core.DTYPES["int8"]
 int16 = _core.DTYPES["int16"]
@@ -35,17 +37,19 @@ float8_e5m2_x4 = _core.DTYPES["float8_e5m2_x4"]
 float4_e2m1fn_x4 = _core.DTYPES["float4_e2m1fn_x4"]  # four in one 16-bit element
 
 # How arrays hold what NumPy has no type for.
-_STORED_AS = {"tfloat32": np.float32, "float8_e4m3fn_x4": np.uint32, "float8_e5m2_x4": np.uint32,
-              "float4_e2m1fn_x4": np.uint16}
+_STORED_AS = {"tfloat32": "float32", "float8_e4m3fn_x4": "uint32", "float8_e5m2_x4": "uint32",
+              "float4_e2m1fn_x4": "uint16"}
 
 
 def to_numpy(dtype):
     """The NumPy dtype in which arrays hold `dtype`."""
     name = DType(dtype).name
+    if _numpy is None:
+        _core.raise_error("unsupported", f"{name} as a NumPy type: NumPy is not installed")
     if name in _STORED_AS:
-        return np.dtype(_STORED_AS[name])
+        return _numpy.dtype(_STORED_AS[name])
     own = getattr(_numpy_types, name, None)
     if own is None and name.startswith(("float8", "bfloat")):
         from nki import _numpy_dtypes  # an ml_dtypes of before this type
         own = getattr(_numpy_dtypes, name)
-    return np.dtype(own if own is not None else name)
+    return _numpy.dtype(own if own is not None else name)

@@ -2,7 +2,8 @@
 its own."""
 from nki import _core, isa
 from nki._errors import describe, error
-from nki.collectives.group import (check_dim, check_lists, check_ranks, check_shape, members, only_hbm)
+from nki.collectives.group import (check_dim, check_lists, check_priority, check_ranks, check_shape,
+                                   members, only_hbm)
 from nki.language.arithmetic import add, maximum, minimum
 from nki.language.memory import is_hbm, shared_hbm
 from nki.language._tiles import new_tile
@@ -16,10 +17,11 @@ def barrier(data):
         isa.core_barrier(data=data, cores=tuple(range(_core.cores())))
 
 
-def publish(tensor):
-    """A tensor in shared HBM with the tensor of every launched rank: [rank, ...]."""
+def publish(tensor, name):
+    """A tensor in shared HBM with the tensor of every launched rank: [rank, ...]. `name` is that of
+    the instruction that brings this rank's."""
     board = _core.ndarray((_core.cores(),) + tuple(tensor.shape), tensor.dtype, shared_hbm)
-    isa.dma_copy(dst=board[_core.rank()], src=tensor)
+    isa.dma_copy(dst=board[_core.rank()], src=tensor, name=name)
     barrier(board)
     return board
 
@@ -66,13 +68,13 @@ def check_op(name, op):
 
 def all_reduce(srcs, dsts, replica_group, op, priority=None, name=None):
     """Each dst: `op` over the group's srcs."""
-    del priority, name
+    check_priority(priority)
     check_op("all_reduce", op)
     group = members("all_reduce", replica_group)
     check_lists("all_reduce", srcs=srcs, dsts=dsts)
     for src, dst in zip(srcs, dsts):
         check_shape("all_reduce", "dst", dst, src.shape)
-        board = publish(src)
+        board = publish(src, name)
         reduce_into(op, [board[rank] for rank in group], dst)
         barrier(board)
 
@@ -83,7 +85,7 @@ def _piece(tensor, dim, index, size):
 
 def all_gather(srcs, dsts, replica_group, collective_dim, priority=None, name=None):
     """Each dst: the group's srcs one after the other along collective_dim."""
-    del priority, name
+    check_priority(priority)
     group = members("all_gather", replica_group)
     in_sbuf = check_lists("all_gather", srcs=srcs, dsts=dsts)
     check_dim("all_gather", collective_dim, (0, 1) if in_sbuf else (0,))
@@ -92,7 +94,7 @@ def all_gather(srcs, dsts, replica_group, collective_dim, priority=None, name=No
         shape = list(src.shape)
         shape[collective_dim] = size * len(group)
         check_shape("all_gather", "dst", dst, shape)
-        board = publish(src)
+        board = publish(src, name)
         for index, rank in enumerate(group):
             isa.dma_copy(dst=_piece(dst, collective_dim, index, size), src=board[rank])
         barrier(board)
@@ -107,7 +109,7 @@ def _check_split(name, tensor, parts):
 
 def reduce_scatter(srcs, dsts, replica_group, collective_dim, op, priority=None, name=None):
     """Each dst: this rank's share of `op` over the group's srcs, split along dimension 0."""
-    del priority, name
+    check_priority(priority)
     check_op("reduce_scatter", op)
     group = members("reduce_scatter", replica_group)
     check_lists("reduce_scatter", srcs=srcs, dsts=dsts)
@@ -116,7 +118,7 @@ def reduce_scatter(srcs, dsts, replica_group, collective_dim, op, priority=None,
         size = _check_split("reduce_scatter", src, len(group))
         check_shape("reduce_scatter", "dst", dst, (size,) + tuple(src.shape[1:]))
         mine = group.index(_core.rank())
-        board = publish(src)
+        board = publish(src, name)
         reduce_into(op, [_piece(board[rank], 0, mine, size) for rank in group], dst)
         barrier(board)
 
@@ -124,7 +126,7 @@ def reduce_scatter(srcs, dsts, replica_group, collective_dim, op, priority=None,
 def all_to_all(srcs, dsts, replica_group, collective_dim, priority=None, name=None):
     """Part i of each src goes to the group's rank i, which puts this rank's where this rank stands
     in the group."""
-    del priority, name
+    check_priority(priority)
     group = members("all_to_all", replica_group)
     only_hbm("all_to_all", check_lists("all_to_all", srcs=srcs, dsts=dsts))
     check_dim("all_to_all", collective_dim, (0,))
@@ -132,7 +134,7 @@ def all_to_all(srcs, dsts, replica_group, collective_dim, priority=None, name=No
         size = _check_split("all_to_all", src, len(group))
         check_shape("all_to_all", "dst", dst, src.shape)
         mine = group.index(_core.rank())
-        board = publish(src)
+        board = publish(src, name)
         for index, rank in enumerate(group):
             isa.dma_copy(dst=_piece(dst, 0, index, size), src=_piece(board[rank], 0, mine, size))
         barrier(board)
@@ -140,7 +142,7 @@ def all_to_all(srcs, dsts, replica_group, collective_dim, priority=None, name=No
 
 def collective_permute(srcs, dsts, source_target_pairs, priority=None, name=None):
     """Sends src of each pair's source to dst of its target."""
-    del priority, name
+    check_priority(priority)
     pairs = [tuple(pair) for pair in source_target_pairs]
     check_ranks("collective_permute", [rank for pair in pairs for rank in pair])
     only_hbm("collective_permute", check_lists("collective_permute", srcs=srcs, dsts=dsts))
@@ -151,7 +153,7 @@ def collective_permute(srcs, dsts, source_target_pairs, priority=None, name=None
         raise error("argument", f"collective_permute: {pairs}; expected each rank once as source and "
                     "once as target at most")
     check_shape("collective_permute", "dst", dsts[0], srcs[0].shape)
-    board = publish(srcs[0])
+    board = publish(srcs[0], name)
     for source, target in pairs:
         if target == _core.rank():
             isa.dma_copy(dst=dsts[0], src=board[source])

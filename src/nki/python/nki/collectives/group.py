@@ -80,6 +80,14 @@ def only_hbm(name, in_sbuf):
         raise error("memory", f"{name}: tensors in SBUF; this collective works on HBM")
 
 
+def check_priority(priority):
+    """DMA priorities came with the fourth generation."""
+    generation = _core.machine_constant("generation")
+    if priority is not None and generation < 4:
+        raise error("generation", f"priority={priority!r}: this chip is of generation {generation}; DMA "
+                    "priorities came with generation 4")
+
+
 def check_dim(name, collective_dim, allowed):
     if collective_dim not in allowed:
         raise error("unsupported", f"{name}: collective_dim {collective_dim!r}; expected "

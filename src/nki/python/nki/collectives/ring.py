@@ -3,7 +3,7 @@ before."""
 from nki import _core, isa
 from nki._errors import error
 from nki.collectives.exchange import barrier, check_op, publish, reduce_into
-from nki.collectives.group import check_lists, check_shape, members, only_hbm
+from nki.collectives.group import check_lists, check_priority, check_shape, members, only_hbm
 from nki.language.memory import shared_hbm
 
 _MAX_CHANNELS = 4
@@ -27,7 +27,7 @@ def _before(group):
 def collective_permute_implicit(srcs_by_channel, dsts_by_channel, replica_group, channel_ids=(0,),
                                 priority=None, name=None):
     """dst: src of the rank before this one in the ring."""
-    del priority, name
+    check_priority(priority)
     operation = "collective_permute_implicit"
     group = members(operation, replica_group)
     _check_channels(operation, channel_ids, srcs_by_channel=srcs_by_channel,
@@ -35,7 +35,7 @@ def collective_permute_implicit(srcs_by_channel, dsts_by_channel, replica_group,
     for srcs, dsts in zip(srcs_by_channel, dsts_by_channel):
         only_hbm(operation, check_lists(operation, srcs=srcs, dsts=dsts))
         check_shape(operation, "dst", dsts[0], srcs[0].shape)
-        board = publish(srcs[0])
+        board = publish(srcs[0], name)
         isa.dma_copy(dst=dsts[0], src=board[_before(group)])
         barrier(board)
 
@@ -43,7 +43,7 @@ def collective_permute_implicit(srcs_by_channel, dsts_by_channel, replica_group,
 def collective_permute_implicit_reduce(srcs0_by_channel, srcs1_by_channel, dsts_by_channel,
                                        replica_group, op, channel_ids=(0,), priority=None, name=None):
     """dst: op(src0, src1) of the rank before this one in the ring."""
-    del priority, name
+    check_priority(priority)
     operation = "collective_permute_implicit_reduce"
     check_op(operation, op)
     group = members(operation, replica_group)
@@ -56,7 +56,7 @@ def collective_permute_implicit_reduce(srcs0_by_channel, srcs1_by_channel, dsts_
         board = _core.ndarray((_core.cores(),) + tuple(dsts[0].shape), dsts[0].dtype, shared_hbm)
         reduce_into(op, [srcs0[0], srcs1[0]], board[_core.rank()])
         barrier(board)
-        isa.dma_copy(dst=dsts[0], src=board[_before(group)])
+        isa.dma_copy(dst=dsts[0], src=board[_before(group)], name=name)
         barrier(board)
 
 

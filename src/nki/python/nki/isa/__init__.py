@@ -50,8 +50,8 @@ class matmul_perf_mode(_enum.Enum):
     double_row = "double_row"
 
 
-class nc_version(_enum.Enum):
-    """Generations of the NeuronCore: trn1, trn2, trn3."""
+class nc_version(_enum.IntEnum):
+    """Generations of the NeuronCore, trn1, trn2 and trn3, in order."""
     gen2 = 2
     gen3 = 3
     gen4 = 4

@@ -46,7 +46,7 @@ def power(x, y, dtype=None):
     if is_tile(x) != is_tile(y):
         warn_not_on_chip("nl.power of a tile and a number", "make the number a tile with nl.full")
         number, data = (y, x) if is_tile(x) else (x, y)
-        filled = new_tile(data.shape, _types._T["float32"])
+        filled = new_tile(data.shape, "float32")
         isa.memset(dst=filled, value=float(number))
         dtype = dtype or _types.promote_scalar(data.dtype, number)
         x, y = (data, filled) if is_tile(x) else (filled, data)

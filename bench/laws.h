@@ -24,6 +24,7 @@ struct MeasuredInstr {
   std::string quantity;
   bool limited = false;  // under the tensor engine's power limit
   double ahead = 0;      // intervals that the instruction before it still has to run
+  bool held = true;      // false: another measurement, which the machine file follows, differs
   double measured_ns = 0;
   std::string source, note;
 

@@ -1,4 +1,4 @@
-#include "accuracy/laws.h"
+#include "laws.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace wt::chip {
 namespace {
 
-constexpr size_t kColumns = 14;
+constexpr size_t kColumns = 15;
 
 MeasuredInstr FromCells(const std::vector<std::string>& cells, int line) {
   MeasuredInstr row;
@@ -27,9 +27,10 @@ MeasuredInstr FromCells(const std::vector<std::string>& cells, int line) {
   row.quantity = cells[8];
   row.limited = cells[9] == "1";
   row.ahead = std::atof(cells[10].c_str());
-  row.measured_ns = std::atof(cells[11].c_str());
-  row.source = cells[12];
-  row.note = cells[13];
+  row.held = cells[11] == "1";
+  row.measured_ns = std::atof(cells[12].c_str());
+  row.source = cells[13];
+  row.note = cells[14];
   return row;
 }
 
@@ -158,11 +159,19 @@ Status NoSuchName(const MeasuredInstr& row) {
                row.line, row.instruction);
 }
 
+// One constant, or the sum of several: "dma.load_dispatch_ns + dma.load_notify_ns".
 Result<Predicted> PredictConstant(const Machine& machine, const MeasuredInstr& row) {
-  for (const Constant& constant : machine.constants) {
-    if (constant.id == row.instruction) return Predicted{constant.value, constant.origin.evidence};
+  Predicted sum{0, Evidence::kMeasured};
+  for (const std::string& part : SplitText(row.instruction, '+')) {
+    const size_t begin = part.find_first_not_of(' ');
+    const std::string id = part.substr(begin, part.find_last_not_of(' ') + 1 - begin);
+    const auto found = std::find_if(machine.constants.begin(), machine.constants.end(),
+                                    [&](const Constant& constant) { return constant.id == id; });
+    if (found == machine.constants.end()) return NoSuchName(row);
+    sum.ns += found->value;
+    sum.evidence = std::max(sum.evidence, found->origin.evidence);
   }
-  return NoSuchName(row);
+  return sum;
 }
 
 // A cost seen as `row` was measured. The tensor engine's neighbours show: its rate under the power
@@ -200,7 +209,7 @@ Result<std::vector<MeasuredInstr>> ReadMeasuredInstrs(const std::string& path) {
     ++number;
     if (line.empty() || line[0] == '#' || line.starts_with("instruction,")) continue;
     const auto cells = SplitText(line, ',');
-    if (cells.size() != kColumns || !(std::atof(cells[11].c_str()) > 0)) {
+    if (cells.size() != kColumns || !(std::atof(cells[12].c_str()) > 0)) {
       return Error(Code::kCorrupt, "{}:{}: expected {} cells and a measured time", path, number,
                    kColumns);
     }
