@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace wt::chip {
@@ -29,5 +31,34 @@ class BlockPool {
   std::unordered_map<size_t, std::vector<std::byte*>> free_;
   size_t most_kept_, kept_ = 0;
 };
+
+// For vectors of bytes that come and go with kernels. What resize() adds is not cleared.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+  PoolAllocator() = default;
+  template <class U>
+  PoolAllocator(const PoolAllocator<U>&) {}  // NOLINT(google-explicit-constructor)
+
+  T* allocate(size_t n) {
+    std::byte* block = BlockPool::ForTensors().Take(Bytes(n));
+    if (!block) throw std::bad_alloc();
+    return reinterpret_cast<T*>(block);
+  }
+  void deallocate(T* block, size_t n) {
+    BlockPool::ForTensors().Give(reinterpret_cast<std::byte*>(block), Bytes(n));
+  }
+  template <class U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+  static size_t Bytes(size_t n) { return (n * sizeof(T) + 63) / 64 * 64; }
+  bool operator==(const PoolAllocator&) const { return true; }
+};
+using PoolBytes = std::vector<std::byte, PoolAllocator<std::byte>>;
 
 }  // namespace wt::chip
