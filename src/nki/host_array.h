@@ -12,7 +12,7 @@ namespace wt::nki {
 struct HostArray {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
-  chip::PoolBytes bytes;  // dense, the last dimension innermost; empty: shape only
+  chip::PoolBytes bytes;         // dense, the last dimension innermost; empty: shape only
   const void* origin = nullptr;  // names the simulated tensor it was fetched from; never followed
 
   int64_t elements() const {
