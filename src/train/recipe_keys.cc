@@ -336,8 +336,12 @@ Keys TrainKeys() {
 
 Keys ClockAndEvalKeys() {
   return {
-      Choice("clock.kind", WT_FIELD(clock.kind), {"host"},
-             "what is charged: host, the real time on this machine"),
+      Choice("clock.kind", WT_FIELD(clock.kind), {"host", "trn2"},
+             "what is charged: host, the real time on this machine; trn2, what the work would take "
+             "on the chip (windtunnel rehearse)"),
+      Key("clock.rules", WT_FIELD(clock.rules),
+          "rules that say which seconds count against the budget, a file of data/contests without "
+          "its ending; empty: all of them"),
       Seconds("clock.reserve", WT_FIELD(clock.reserve),
               "time kept for the last save, at least; more when saves were seen to take longer"),
       Key("clock.step_margin", WT_FIELD(clock.step_margin),
