@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   wt::cli::AddEvalCommand(&app);
   wt::cli::AddSampleCommand(&app);
   wt::cli::AddKernelCommand(&app);
+  wt::cli::AddPriceCommand(&app);
   wt::cli::AddPythonPathCommand(&app);
   if (const wt::Status isa = wt::tensor::CheckBlockGemmEnvironment(); !isa.ok()) {
     std::fprintf(stderr, "windtunnel: %s\n", isa.message().c_str());
