@@ -17,8 +17,8 @@ struct PriceArguments {
 void RunPrice(const PriceArguments& arguments) {
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
-  const nn::ModelFunction model = ValueOrExit(
-      train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
+  const nn::ModelFunction model =
+      ValueOrExit(train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
   const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model));
   if (arguments.json) return PrintJson(price::PriceJson(price));
   const price::Setup setup = ValueOrExit(train::PriceSetupOf(recipe));

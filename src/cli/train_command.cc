@@ -1,35 +1,18 @@
 // windtunnel train: trains a recipe under its budget, scores the result, and says what came out.
-#include <ctime>
-#include <filesystem>
-
 #include "base/files.h"
-#include "base/machine.h"
 #include "base/parallel.h"
 #include "base/text_util.h"
 #include "cli/commands.h"
-#include "cli/eval_command.h"
-#include "tensor/block_gemm.h"
-#include "tensor/peak.h"
-#include "train/trainer.h"
-#include "train/user_model.h"
+#include "cli/training.h"
 
 namespace wt::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct TrainArguments {
   std::string recipe, run, resume, model;
   std::vector<std::string> overrides;
   bool no_eval = false, json = false;
 };
-
-std::string NewRunFolder(const std::string& recipe) {
-  char stamp[32];
-  const std::time_t now = std::time(nullptr);
-  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-  return fmt::format("runs/{}-{}", fs::path(recipe).stem().string(), stamp);
-}
 
 // The recipe and folder of the run: new, or the one to go on with.
 std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& arguments) {
@@ -45,39 +28,6 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
     ExitOn(WriteFileAtomic(path + "/model.cc", ValueOrExit(ReadFile(arguments.model))));
   }
   return {recipe, std::move(folder)};
-}
-
-Result<train::EvalRow> ScoreLive(const train::Recipe& recipe, const nn::ModelFunction& model,
-                                 const text::Dataset& data, nn::TensorStore& weights) {
-  const eval::BpbOptions options = BpbOptionsOf(recipe);
-  WT_ASSIGN_OR_RETURN(
-      const eval::BpbResult result,
-      eval::EvaluateBpb(recipe.model, model, &weights, data.val, data.tokenizer, options));
-  return BpbRow(result);
-}
-
-Json SummaryJson(const train::TrainSummary& summary, const train::Recipe& recipe, double peak) {
-  const double rate = summary.step_seconds > 0
-                          ? static_cast<double>(summary.step_tokens) / summary.step_seconds
-                          : 0;
-  return {{"stopped", train::StopReasonName(summary.stopped)},
-          {"steps", summary.steps},
-          {"tokens", summary.tokens},
-          {"parameters", summary.parameters},
-          {"train_loss", summary.loss},
-          {"charged_seconds", summary.charged},
-          {"budget_seconds", recipe.train.budget},
-          {"tokens_per_second", rate},
-          {"flops_per_second", rate * summary.flops_per_token},
-          {"matrix_peak_flops", peak},
-          {"share_of_matrix_peak", rate * summary.flops_per_token / peak},
-          {"instruction_set", tensor::ActiveBlockGemm().name},
-          {"threads", Threads()},
-          {"processor", ProcessorName()},
-          {"arena_bytes", summary.arena_bytes},
-          {"tensor_bytes", summary.tensor_bytes},
-          {"peak_resident_bytes", PeakResidentBytes()},
-          {"checkpoint", summary.checkpoint}};
 }
 
 void PrintSummary(const Json& result, const std::string& run) {
@@ -111,55 +61,17 @@ void PrintSummary(const Json& result, const std::string& run) {
   PrintTable(rows);
 }
 
-train::TrainJob MakeJob(const train::Recipe& recipe, const text::Dataset& data, double start) {
-  train::TrainJob job;
-  job.recipe = recipe;
-  job.data = data.train;
-  job.bos = data.tokenizer.bos();
-  job.time = train::SystemTime();
-  job.start = start;
-  job.progress = train::StderrProgress();
-  job.stop_requested = StopRequested;
-  return job;
-}
-
 void RunTrain(const TrainArguments& arguments, double start) {
   CatchStopSignals();
   auto [recipe, folder] = OpenRun(arguments);
   if (recipe.train.threads > 0) SetThreads(static_cast<int>(recipe.train.threads));
   const std::string run = folder.path();
-  const train::Places places = train::FindPlaces();
-  const nn::ModelFunction model =
-      ValueOrExit(train::ResolveModel(train::ModelFileOf(run), places.cache + "/models"));
-  // Making tokenizer and token files is preparation; with both there it is part of start-up.
-  const double before_data = train::SystemTime().monotonic();
-  const text::Dataset data = OpenRecipeData(recipe, places);
-  const double data_seconds = train::SystemTime().monotonic() - before_data;
-
-  train::TrainJob job = MakeJob(recipe, data, start + data_seconds);
-  job.model = model;
-  job.resume = !arguments.resume.empty();
-  if (recipe.train.eval_every > 0) {
-    job.evaluate = [&, &recipe = recipe](nn::TensorStore& weights) {
-      return ScoreLive(recipe, model, data, weights);
-    };
-  }
-  train::Trainer trainer = ValueOrExit(train::Trainer::Create(std::move(job), std::move(folder)));
-  const train::TrainSummary summary = ValueOrExit(trainer.Run());
-  Json result = SummaryJson(summary, recipe, tensor::MeasureMatrixPeak(Threads()));
-  ExitOn(UpdateResult(run, result));
-  if (summary.stopped == train::StopReason::kRequested) {
-    std::fprintf(stderr, "stopped at step %ld; go on with: windtunnel train --resume %s\n",
-                 static_cast<long>(summary.steps), run.c_str());
-    throw CLI::RuntimeError(130);
-  }
-  if (!arguments.no_eval) {
-    const eval::BpbResult bpb =
-        ValueOrExit(eval::EvaluateBpb(recipe.model, model, &trainer.runner().store(), data.val,
-                                      data.tokenizer, BpbOptionsOf(recipe)));
-    result["bpb"] = BpbJson(bpb);
-    ExitOn(UpdateResult(run, {{"bpb", BpbJson(bpb)}}));
-  }
+  const RunParts parts = OpenRunParts(recipe, run);
+  TrainingOptions options;
+  options.start = start;
+  options.resume = !arguments.resume.empty();
+  options.score = !arguments.no_eval;
+  const Json result = TrainAndScore(recipe, std::move(folder), parts, options);
   if (arguments.json) return PrintJson(result);
   PrintSummary(result, run);
 }

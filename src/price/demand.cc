@@ -60,7 +60,9 @@ Demand CountNode(const nn::StepProgram& program, size_t index, const Setup& setu
   for (const Pass& pass : PassesOf(program, node, rule)) {
     demand.bytes += pass.bytes;
     if (head_values[static_cast<size_t>(pass.value)]) demand.head_value_bytes += pass.bytes;
-    if (rule.head_shaped && HasShortHeads(node, rule, setup, pricing.constants, program.value(node.inputs[0]).dtype)) demand.head_bytes += pass.bytes;
+    if (rule.head_shaped &&
+        HasShortHeads(node, rule, setup, pricing.constants, program.value(node.inputs[0]).dtype))
+      demand.head_bytes += pass.bytes;
   }
   return demand;
 }
@@ -80,8 +82,7 @@ int64_t ScalarTensors(const nn::StepProgram& program) {
 double GatheredRows(const nn::StepProgram& program, const nn::Node& node) {
   if (std::string(node.op->name) != "embedding") return 0;
   for (const nn::Parameter& parameter : program.parameters) {
-    if (parameter.value == node.inputs[1] &&
-        parameter.kind == nn::ParameterKind::kValueEmbedding) {
+    if (parameter.value == node.inputs[1] && parameter.kind == nn::ParameterKind::kValueEmbedding) {
       return static_cast<double>(nn::NumElements(program.value(node.inputs[0]).shape));
     }
   }
@@ -109,14 +110,18 @@ std::vector<Pass> PassesOf(const nn::StepProgram& program, const nn::Node& node,
   return passes;
 }
 
-StepDemand CountDemand(const nn::StepProgram& program, const Setup& setup,
-                       const Pricing& pricing) {
+StepDemand CountDemand(const nn::StepProgram& program, const Setup& setup, const Pricing& pricing) {
   StepDemand step;
   std::vector<bool> head_values(program.values.size(), false);
   for (const auto& node : program.nodes) {
-    if (!HasShortHeads(node, pricing.LoweringOf(node.op->name), setup, pricing.constants, DType::kBF16)) continue;
-    for (auto id : node.inputs) if (id >= 0 && program.value(id).dtype == DType::kBF16) head_values[static_cast<size_t>(id)] = true;
-    for (auto id : node.outputs) if (program.value(id).dtype == DType::kBF16) head_values[static_cast<size_t>(id)] = true;
+    if (!HasShortHeads(node, pricing.LoweringOf(node.op->name), setup, pricing.constants,
+                       DType::kBF16))
+      continue;
+    for (auto id : node.inputs)
+      if (id >= 0 && program.value(id).dtype == DType::kBF16)
+        head_values[static_cast<size_t>(id)] = true;
+    for (auto id : node.outputs)
+      if (program.value(id).dtype == DType::kBF16) head_values[static_cast<size_t>(id)] = true;
   }
   step.nodes.reserve(program.nodes.size());
   for (size_t i = 0; i < program.nodes.size(); ++i) {

@@ -47,11 +47,12 @@ HbmUse CountHbm(const nn::StepProgram& program, const Setup& setup, const chip::
   use.activations = static_cast<double>(plan.arena_bytes);
   use.inner = LargestInner(program, setup);
   use.peak = use.parameters + use.gradients + use.state + use.caches + use.activations + use.inner;
-  use.capacity = static_cast<double>(machine.hbm_bytes) / 2 *
-                 static_cast<double>(setup.machine.lnc);
+  use.capacity =
+      static_cast<double>(machine.hbm_bytes) / 2 * static_cast<double>(setup.machine.lnc);
   if (plan.peak_node < program.nodes.size()) {
     const nn::Node& node = program.nodes[plan.peak_node];
-    use.peak_at = fmt::format("{} of {} ({})", nn::PhaseName(node.phase), node.scope, node.op->name);
+    use.peak_at =
+        fmt::format("{} of {} ({})", nn::PhaseName(node.phase), node.scope, node.op->name);
   }
   return use;
 }

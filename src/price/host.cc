@@ -27,10 +27,10 @@ HostTime PriceHost(const StepDemand& demand, const Setup& setup, const Constants
   }
   if (setup.dispatch == Dispatch::kCompiled) return {c.compiled_update_s, 0};
   const double share = ShareLeft(setup, c);
-  const auto scalars = static_cast<double>(
-      setup.scalars == Scalars::kEach ? demand.scalar_tensors : 0);
-  const double ops = c.matrix_host_s * static_cast<double>(demand.muon_matrices) +
-                     c.scalar_host_s * scalars;
+  const auto scalars =
+      static_cast<double>(setup.scalars == Scalars::kEach ? demand.scalar_tensors : 0);
+  const double ops =
+      c.matrix_host_s * static_cast<double>(demand.muon_matrices) + c.scalar_host_s * scalars;
   return {share * c.step_host_s, share * ops};
 }
 

@@ -30,8 +30,8 @@ std::map<int64_t, double> PassesByWidth(const nn::StepProgram& program, const st
   return passes;
 }
 
-// The measured team's op list, counted by hand, has 91 passes as wide as the stream, 30 as wide as keys and 16 as
-// wide as the MLP, each rounded.
+// The measured team's op list, counted by hand, has 91 passes as wide as the stream, 30 as wide as
+// keys and 16 as wide as the MLP, each rounded.
 TEST(Passes, OfABlockAreThoseOfItsOpList) {
   auto passes = PassesByWidth(MakeProgram(WideConfig()), "layer4");
   EXPECT_NEAR(passes[1024], 91, 10);
@@ -102,8 +102,9 @@ TEST(StepPrice, OfShortHeadsIsHigher) {
 
 TEST(StepPrice, GrowsWithEveryExtent) {
   const double base = Seconds(WideConfig(), WideSetup());
-  for (int64_t nn::ModelConfig::*extent : {&nn::ModelConfig::depth, &nn::ModelConfig::width,
-                                          &nn::ModelConfig::vocab_size, &nn::ModelConfig::context}) {
+  for (int64_t nn::ModelConfig::*extent :
+       {&nn::ModelConfig::depth, &nn::ModelConfig::width, &nn::ModelConfig::vocab_size,
+        &nn::ModelConfig::context}) {
     nn::ModelConfig config = WideConfig();
     config.*extent *= 2;
     EXPECT_GT(Seconds(config, WideSetup()), base);
@@ -198,9 +199,10 @@ TEST(Hbm, CountsShardsAndLogits) {
 
 TEST(PriceJson, HasTheKeysThatSweepsRead) {
   const auto json = PriceJson(PriceOf(WideConfig(), WideSetup()));
-  for (const char* key : {"step_seconds", "step_seconds_low", "step_seconds_high", "tokens_per_second", "mfu",
-                          "steps_in_budget", "tokens_in_budget", "hbm_bytes_peak", "waterfall", "ops", "flags",
-                          "evidence", "sensitivity", "promotion"}) {
+  for (const char* key :
+       {"step_seconds", "step_seconds_low", "step_seconds_high", "tokens_per_second", "mfu",
+        "steps_in_budget", "tokens_in_budget", "hbm_bytes_peak", "waterfall", "ops", "flags",
+        "evidence", "sensitivity", "promotion"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_GT(json["ops"].size(), 100u);

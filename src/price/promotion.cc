@@ -42,8 +42,7 @@ double WideShare(const nn::StepProgram& program, const nn::Node& node, int64_t t
 }
 
 bool HasFp32Products(const nn::StepProgram& program, const nn::Node& node) {
-  const nn::Work work =
-      node.op->work(nn::OpCall(program, node.attrs, node.inputs, node.outputs));
+  const nn::Work work = node.op->work(nn::OpCall(program, node.attrs, node.inputs, node.outputs));
   return work.matmul_flops > 0 && work.matmul_dtype == DType::kF32;
 }
 

@@ -104,9 +104,8 @@ Features CountFeatures(const StepDemand& demand, const Setup& setup, const Const
   return f;
 }
 
-std::vector<Sensitivity> Vary(const StepDemand& demand, const Setup& setup,
-                              const Pricing& pricing, const chip::Machine& machine,
-                              double seconds) {
+std::vector<Sensitivity> Vary(const StepDemand& demand, const Setup& setup, const Pricing& pricing,
+                              const chip::Machine& machine, double seconds) {
   std::vector<Sensitivity> rows;
   for (const ConstantKey& key : ConstantKeys()) {
     const auto change = [&](double factor) {
@@ -151,11 +150,9 @@ void AddRates(const StepDemand& demand, const Setup& setup, const chip::Machine&
   const double cores = ranks * static_cast<double>(setup.machine.lnc);
   price->model_flops = demand.model_flops * ranks;
   price->tokens_per_second = static_cast<double>(setup.tokens_per_step) / price->seconds;
-  price->mfu =
-      price->model_flops / price->seconds / (machine.peak_tflops_bf16 * 1e12 * cores);
+  price->mfu = price->model_flops / price->seconds / (machine.peak_tflops_bf16 * 1e12 * cores);
   price->steps_in_budget = std::floor(setup.budget / price->seconds);
-  price->tokens_in_budget =
-      price->steps_in_budget * static_cast<double>(setup.tokens_per_step);
+  price->tokens_in_budget = price->steps_in_budget * static_cast<double>(setup.tokens_per_step);
 }
 
 }  // namespace

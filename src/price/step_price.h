@@ -17,15 +17,15 @@ namespace wt::price {
 
 // Seconds of a step from ideal compute to the whole; they add up to the step.
 struct Waterfall {
-  double ideal_compute = 0;      // products the model asks for, at the peak of bf16
-  double precision = 0;          // products of fp32 operands
-  double tile_waste = 0;         // masked and padded products, and the array's efficiency
-  double memory_passes = 0;      // tensors through HBM
-  double short_head_traffic = 0; // tensors cut into short heads
-  double gathers = 0;            // value-embedding rows
-  double optimizer = 0;          // the update's products
-  double dispatch = 0;           // host, op by op
-  double fixed = 0;              // host, of every step
+  double ideal_compute = 0;       // products the model asks for, at the peak of bf16
+  double precision = 0;           // products of fp32 operands
+  double tile_waste = 0;          // masked and padded products, and the array's efficiency
+  double memory_passes = 0;       // tensors through HBM
+  double short_head_traffic = 0;  // tensors cut into short heads
+  double gathers = 0;             // value-embedding rows
+  double optimizer = 0;           // the update's products
+  double dispatch = 0;            // host, op by op
+  double fixed = 0;               // host, of every step
   double sum() const;
 };
 struct WaterfallRow {

@@ -32,8 +32,8 @@ void FlagMachine(const Setup& setup, std::vector<std::string>* flags) {
     flags->push_back(fmt::format("{} of the chip's {} cores are used", cores, kCoresPerChip));
   }
   if (setup.machine.name != "trn2") {
-    flags->push_back(fmt::format("every measured step is of a trn2, none of a {}",
-                                 setup.machine.name));
+    flags->push_back(
+        fmt::format("every measured step is of a trn2, none of a {}", setup.machine.name));
   }
 }
 
@@ -55,8 +55,8 @@ Trust BandOf(const ProgramShape& shape, const Setup& setup, const Pricing& prici
     const auto found = pricing.bands.find(name);
     return Trust{found == pricing.bands.end() ? 0 : found->second, why, {}};
   };
-  const bool known_machine = setup.machine.name == "trn2" &&
-                             setup.machine.lnc * setup.machine.ranks == kCoresPerChip;
+  const bool known_machine =
+      setup.machine.name == "trn2" && setup.machine.lnc * setup.machine.ranks == kCoresPerChip;
   if (setup.toolchain.mode == Mode::kEager || !known_machine) {
     return band("outside", "no measured step is near");
   }
@@ -92,9 +92,10 @@ Trust JudgeTrust(const nn::StepProgram& program, const Setup& setup, const Prici
   FlagShape(shape, setup, &trust.flags);
   const std::vector<std::string> unruled = OpsWithoutRule(program, pricing);
   if (!unruled.empty()) {
-    trust.flags.push_back(fmt::format("{}: one pass over each operand is assumed; no measured step "
-                                      "says how the compiler splits {}",
-                                      Join(unruled, ", "), unruled.size() == 1 ? "it" : "them"));
+    trust.flags.push_back(
+        fmt::format("{}: one pass over each operand is assumed; no measured step "
+                    "says how the compiler splits {}",
+                    Join(unruled, ", "), unruled.size() == 1 ? "it" : "them"));
   }
   return trust;
 }

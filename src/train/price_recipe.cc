@@ -22,8 +22,7 @@ std::vector<Change> SmallerRecipes(const Recipe& recipe) {
     add(fmt::format("train.rows_per_core = {}", rows),
         [&](Recipe* r) { r->train.rows_per_core = rows; });
   }
-  add("train.recompute = \"block\"",
-      [](Recipe* r) { r->train.recompute = nn::Recompute::kBlock; });
+  add("train.recompute = \"block\"", [](Recipe* r) { r->train.recompute = nn::Recompute::kBlock; });
   add("loss.fused = true", [](Recipe* r) { r->loss.fused = true; });
   add("optimizer.sharding = \"zero2\"",
       [](Recipe* r) { r->optimizer.sharding = price::Sharding::kZero2; });
@@ -50,12 +49,10 @@ Result<price::HbmUse> HbmOf(const Recipe& recipe, const nn::ModelFunction& model
 }
 
 std::string LargestPart(const price::HbmUse& use) {
-  const std::pair<double, const char*> parts[] = {{use.activations, "activations"},
-                                                  {use.inner, "logits"},
-                                                  {use.parameters, "parameters"},
-                                                  {use.gradients, "gradients"},
-                                                  {use.state, "optimiser state"},
-                                                  {use.caches, "bf16 weights"}};
+  const std::pair<double, const char*> parts[] = {
+      {use.activations, "activations"}, {use.inner, "logits"},
+      {use.parameters, "parameters"},   {use.gradients, "gradients"},
+      {use.state, "optimiser state"},   {use.caches, "bf16 weights"}};
   const auto& largest = *std::max_element(std::begin(parts), std::end(parts));
   return fmt::format("{} of {}", FormatBytes(largest.first), largest.second);
 }
@@ -123,8 +120,7 @@ Result<price::StepPrice> PriceRecipe(const Recipe& recipe, const nn::ModelFuncti
   WT_ASSIGN_OR_RETURN(const price::Pricing pricing, price::LoadPricing("compiled"));
   WT_ASSIGN_OR_RETURN(const auto machine, chip::Machine::Load(recipe.machine.name));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));
-  WT_ASSIGN_OR_RETURN(price::StepPrice price,
-                      price::PriceStep(program, setup, pricing, *machine));
+  WT_ASSIGN_OR_RETURN(price::StepPrice price, price::PriceStep(program, setup, pricing, *machine));
   if (!price.hbm.fits()) return DoesNotFit(recipe, model, *machine, price.hbm);
   return price;
 }

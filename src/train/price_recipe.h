@@ -1,5 +1,5 @@
-// A recipe's step on the chip: the same StepProgram that the host trains, for one rank's rows, given
-// to the price room.
+// A recipe's step on the chip: the same StepProgram that the host trains, for one rank's rows,
+// given to the price room.
 #pragma once
 
 #include "nn/gpt.h"
