@@ -34,6 +34,7 @@ Rehearsal NewRehearsal(const RehearseArguments& arguments) {
   rehearsal.whole.clock.kind = train::ClockKind::kTrn2;
   if (rehearsal.whole.clock.rules.empty() && arguments.rules != "none")
     rehearsal.whole.clock.rules = arguments.rules;
+  ExitOn(train::RulesOf(rehearsal.whole).status());
   train::Miniature miniature = ValueOrExit(train::MakeMiniature(rehearsal.whole, arguments.scale));
   rehearsal.trained = std::move(miniature.recipe);
   rehearsal.token_scale = miniature.token_scale;

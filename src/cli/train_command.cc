@@ -22,6 +22,12 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
   }
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
+  if (recipe.clock.kind != train::ClockKind::kHost) {
+    ExitOn(
+        Error(Code::kInvalidArgument,
+              "clock.kind = \"trn2\" charges the chip's time; run it with `windtunnel rehearse`"));
+  }
+  ExitOn(train::RulesOf(recipe).status());
   const std::string path = arguments.run.empty() ? NewRunFolder(arguments.recipe) : arguments.run;
   train::RunFolder folder = ValueOrExit(train::RunFolder::Create(path, recipe));
   if (!arguments.model.empty()) {

@@ -15,16 +15,6 @@ BudgetOptions BudgetOptionsOf(const Recipe& recipe) {
   return {recipe.train.budget, recipe.clock.reserve, recipe.clock.step_margin, 32};
 }
 
-Result<Rules> RulesOf(const Recipe& recipe) {
-  if (recipe.clock.rules.empty()) return Rules();
-  WT_ASSIGN_OR_RETURN(Rules rules, Rules::Load(recipe.clock.rules));
-  if (rules.budget > 0 && recipe.train.budget > rules.budget) {
-    return Error(Code::kInvalidArgument, "train.budget is {} s; the rules {} allow {} s",
-                 recipe.train.budget, rules.name, rules.budget);
-  }
-  return rules;
-}
-
 // `at`: charged seconds of the checkpoint that the run goes on from.
 Result<std::unique_ptr<Clock>> OpenClock(const TrainJob& job, const std::string& ledger_path,
                                          double at) {
