@@ -62,11 +62,10 @@ Status Hbm::Meet(std::unique_lock<std::mutex>& lock, int rank, const std::string
     self.failure = {};
     PassTurn();
   }
-  changed_.wait(
-      lock, [&] { return !self.waiting && (turn_ == rank || other.ended || !self.failure.ok()); });
-  if (!self.failure.ok()) return std::exchange(self.failure, {});
+  // A core that has failed waits for its turn too: only one of the two ever runs.
+  changed_.wait(lock, [&] { return !self.waiting && (turn_ == rank || other.ended); });
   turn_ = rank;
-  return {};
+  return std::exchange(self.failure, {});
 }
 
 Status Hbm::Barrier(int rank, const std::string& meeting, const std::string& where) {

@@ -1,5 +1,7 @@
 #include "chip/legality.h"
 
+#include <limits>
+
 #include "chip/alu.h"
 #include "chip/error_class.h"
 
@@ -297,6 +299,16 @@ Status CheckOpExists(const Machine& machine, const InstrDef& def, const Param& p
                      param.name, AluOpName(op), machine.name, int(SinceOf(op)));
 }
 
+// Instructions hold numbers of 32 bits, signed or not.
+Status CheckFits(const InstrDef& def, const Param& param, const Arg& arg) {
+  constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+  if (param.kind != ParamKind::kInt || arg.kind != Arg::kInt) return {};
+  if (arg.i >= kLeast && arg.i <= kMost) return {};
+  return KernelError(ErrorClass::kArgument, "{}: {} is {}; expected a number of 32 bits", def.name,
+                     param.name, arg.i);
+}
+
 }  // namespace
 
 Status CheckInstr(const Machine& machine, const Instr& instr) {
@@ -310,6 +322,7 @@ Status CheckInstr(const Machine& machine, const Instr& instr) {
     const Arg& arg = instr.args[i];
     WT_RETURN_IF_ERROR(CheckGiven(def, param, arg));
     WT_RETURN_IF_ERROR(CheckOpExists(machine, def, param, arg));
+    WT_RETURN_IF_ERROR(CheckFits(def, param, arg));
     const int64_t count = arg.kind == Arg::kOperand    ? 1
                           : arg.kind == Arg::kOperands ? arg.count
                                                        : 0;

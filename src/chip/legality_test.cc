@@ -53,6 +53,22 @@ TEST(Legality, FreeDimensionsAndElements) {
   ExpectRefused(Memset(bench, repeated), ErrorClass::kFreeSize, "122880 elements");
 }
 
+TEST(Legality, NumbersAreOf32Bits) {
+  Bench bench;
+  Tensor* x = bench.Sbuf("x", 32, 8, DType::kI32);
+  const auto iota = [&](int64_t offset) {
+    return bench.Call("iota")
+        .Op("dst", All(x))
+        .Ints("pattern", {1, 8})
+        .Int("offset", offset)
+        .Issue();
+  };
+  ExpectOk(iota(-2147483648));
+  ExpectOk(iota(4294967295));
+  for (const int64_t offset : {int64_t{4294967296}, INT64_MAX, INT64_MIN})
+    ExpectRefused(iota(offset), ErrorClass::kArgument, "expected a number of 32 bits");
+}
+
 TEST(Legality, Bounds) {
   Bench bench;
   Tensor* x = bench.Sbuf("x", 32, 8, DType::kF32);
