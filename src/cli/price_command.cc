@@ -17,11 +17,11 @@ struct PriceArguments {
 void RunPrice(const PriceArguments& arguments) {
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
-  const nn::ModelFunction model = ValueOrExit(
-      train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
+  const nn::ModelFunction model =
+      ValueOrExit(train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
   const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model));
   if (arguments.json) return PrintJson(price::PriceJson(price));
-  const price::Setup setup = ValueOrExit(train::PriceSetupOf(recipe));
+  const price::StepSetup setup = ValueOrExit(train::PriceSetupOf(recipe));
   std::printf("%s", price::PriceText(price, setup).c_str());
 }
 

@@ -30,18 +30,23 @@ OrderedJson OpJson(const OpPrice& op) {
 }
 
 OrderedJson HbmJson(const HbmUse& hbm) {
-  return {{"parameters", hbm.parameters}, {"gradients", hbm.gradients},
-          {"optimizer_state", hbm.state}, {"cached_weights", hbm.caches},
-          {"activations", hbm.activations}, {"logits", hbm.inner},
-          {"peak", hbm.peak},             {"peak_at", hbm.peak_at},
-          {"capacity", hbm.capacity},     {"fits", hbm.fits()}};
+  return {{"parameters", hbm.parameters},
+          {"gradients", hbm.gradients},
+          {"optimizer_state", hbm.state},
+          {"cached_weights", hbm.caches},
+          {"activations", hbm.activations},
+          {"logits", hbm.inner},
+          {"peak", hbm.peak},
+          {"peak_at", hbm.peak_at},
+          {"capacity", hbm.capacity},
+          {"fits", hbm.fits()}};
 }
 
 OrderedJson FeaturesJson(const Features& f) {
-  return {{"product_s", f.product_s},         {"bytes", f.bytes},
-          {"head_bytes", f.head_bytes}, {"head_value_bytes", f.head_value_bytes}, {"gathered_rows", f.gathered_rows},
-          {"muon_flops", f.muon_flops},       {"matrices", f.matrices},
-          {"scalars", f.scalars},             {"launches", f.launches}};
+  return {{"product_s", f.product_s},   {"bytes", f.bytes},
+          {"head_bytes", f.head_bytes}, {"gathered_rows", f.gathered_rows},
+          {"muon_flops", f.muon_flops}, {"matrices", f.matrices},
+          {"scalars", f.scalars},       {"launches", f.launches}};
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ const char* PartDoc(const std::string& name) {
   return docs.at(name);
 }
 
-std::string HeadText(const StepPrice& p, const Setup& setup) {
-  std::string text = fmt::format(
-      "step       {:.3f} s, {:.3f} to {:.3f} ({})\n", p.seconds, p.low, p.high, p.trust.why);
+std::string HeadText(const StepPrice& p, const StepSetup& setup) {
+  std::string text = fmt::format("step       {:.3f} s, {:.3f} to {:.3f} ({})\n", p.seconds, p.low,
+                                 p.high, p.trust.why);
   text += fmt::format("tokens/s   {:.0f}, {} a step in {} micro-batches on {} ranks of {} cores\n",
                       p.tokens_per_second, setup.tokens_per_step, setup.micro_batches,
                       setup.machine.ranks, setup.machine.lnc);
@@ -105,8 +105,8 @@ std::string TrustText(const StepPrice& p) {
   std::vector<std::string> shares;
   for (size_t i = 0; i < p.evidence.size(); ++i) {
     if (p.evidence[i] < 0.0005) continue;
-    shares.push_back(fmt::format("{:.0f} % {}", 100 * p.evidence[i],
-                                 chip::EvidenceName(chip::Evidence(i))));
+    shares.push_back(
+        fmt::format("{:.0f} % {}", 100 * p.evidence[i], chip::EvidenceName(chip::Evidence(i))));
   }
   text += Join(shares, ", ") + " figures\n";
   for (const std::string& flag : p.trust.flags) text += "  note: " + flag + "\n";
@@ -117,7 +117,7 @@ std::string TrustText(const StepPrice& p) {
 
 }  // namespace
 
-std::string PriceText(const StepPrice& price, const Setup& setup) {
+std::string PriceText(const StepPrice& price, const StepSetup& setup) {
   return HeadText(price, setup) + WaterfallText(price) + OpsText(price) + SensitivityText(price) +
          TrustText(price);
 }

@@ -22,11 +22,11 @@ struct Lowering {
   double join_passes = 0;             // … at so many more passes of output 0
   double inner_bytes = 0;             // HBM bytes of one inner element (scores, logits)
   double inner_bytes_fused = -1;      // the same under loss.fused; negative: no difference
-  double score_products = 0;          // attention: products of the whole score square; 0: as counted
-  bool head_shaped = false;           // works on tensors cut into heads
-  bool every_micro_batch = false;     // though it stands in the prepare phase
-  bool gathers = false;               // row by row, at gather_seconds a token
-  double launches = 1;                // ops that eager mode dispatches for it
+  double score_products = 0;       // attention: products of the whole score square; 0: as counted
+  bool head_shaped = false;        // works on tensors cut into heads
+  bool every_micro_batch = false;  // though it stands in the prepare phase
+  bool gathers = false;            // row by row, at gather_seconds a token
+  double launches = 1;             // ops that eager mode dispatches for it
   chip::Origin origin;
 };
 
@@ -51,9 +51,9 @@ struct Constants {
   double scalar_host_s = 0;         // an eager update of one scalar tensor
   double async_share = 0;           // of those, what is left without waiting
   double zero1_share = 0, zero2_share = 0, graph_share = 0;  // likewise
-  double compiled_update_s = 0;     // a step's host and update when that is one program
-  double gather_s = 0;              // one token in one value-embedding table
-  double eager_op_s = 0;            // dispatch of one op by one of `ranks` processes
+  double compiled_update_s = 0;  // a step's host and update when that is one program
+  double gather_s = 0;           // one token in one value-embedding table
+  double eager_op_s = 0;         // dispatch of one op by one of `ranks` processes
 };
 
 // An interval: how far measured steps of such recipes lie from their price.

@@ -12,11 +12,11 @@
 namespace wt::price {
 
 struct Promotion {
-  int64_t products = 0;    // nodes whose products have fp32 operands
-  int64_t tensors = 0;     // activations as large as a stream
-  std::string first;       // where it begins: "layer0 (mix)"
-  double products_s = 0;   // of a step: what bf16 operands would save
-  double traffic_s = 0;    // likewise, bytes
+  int64_t products = 0;   // nodes whose products have fp32 operands
+  int64_t tensors = 0;    // activations as large as a stream
+  std::string first;      // where it begins: "layer0 (mix)"
+  double products_s = 0;  // of a step: what bf16 operands would save
+  double traffic_s = 0;   // likewise, bytes
   bool any() const { return products + tensors > 0; }
   double seconds() const { return products_s + traffic_s; }
 };

@@ -22,8 +22,7 @@ std::vector<Change> SmallerRecipes(const Recipe& recipe) {
     add(fmt::format("train.rows_per_core = {}", rows),
         [&](Recipe* r) { r->train.rows_per_core = rows; });
   }
-  add("train.recompute = \"block\"",
-      [](Recipe* r) { r->train.recompute = nn::Recompute::kBlock; });
+  add("train.recompute = \"block\"", [](Recipe* r) { r->train.recompute = nn::Recompute::kBlock; });
   add("loss.fused = true", [](Recipe* r) { r->loss.fused = true; });
   add("optimizer.sharding = \"zero2\"",
       [](Recipe* r) { r->optimizer.sharding = price::Sharding::kZero2; });
@@ -44,18 +43,16 @@ std::string KeyOf(const Change& change) { return change.text.substr(0, change.te
 Result<price::HbmUse> HbmOf(const Recipe& recipe, const nn::ModelFunction& model,
                             const chip::Machine& machine) {
   WT_RETURN_IF_ERROR(ValidateRecipe(recipe));
-  WT_ASSIGN_OR_RETURN(const price::Setup setup, PriceSetupOf(recipe));
+  WT_ASSIGN_OR_RETURN(const price::StepSetup setup, PriceSetupOf(recipe));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));
   return price::CountHbm(program, setup, machine);
 }
 
 std::string LargestPart(const price::HbmUse& use) {
-  const std::pair<double, const char*> parts[] = {{use.activations, "activations"},
-                                                  {use.inner, "logits"},
-                                                  {use.parameters, "parameters"},
-                                                  {use.gradients, "gradients"},
-                                                  {use.state, "optimiser state"},
-                                                  {use.caches, "bf16 weights"}};
+  const std::pair<double, const char*> parts[] = {
+      {use.activations, "activations"}, {use.inner, "logits"},
+      {use.parameters, "parameters"},   {use.gradients, "gradients"},
+      {use.state, "optimiser state"},   {use.caches, "bf16 weights"}};
   const auto& largest = *std::max_element(std::begin(parts), std::end(parts));
   return fmt::format("{} of {}", FormatBytes(largest.first), largest.second);
 }
@@ -83,7 +80,7 @@ Status DoesNotFit(const Recipe& recipe, const nn::ModelFunction& model,
 
 }  // namespace
 
-Result<price::Setup> PriceSetupOf(const Recipe& recipe) {
+Result<price::StepSetup> PriceSetupOf(const Recipe& recipe) {
   const int64_t at_once = recipe.micro_batch_tokens() * recipe.machine.ranks;
   if (recipe.train.tokens_per_step % at_once != 0) {
     return Error(Code::kInvalidArgument,
@@ -92,7 +89,7 @@ Result<price::Setup> PriceSetupOf(const Recipe& recipe) {
                  recipe.train.tokens_per_step, recipe.machine.ranks, recipe.train.rows_per_core,
                  recipe.model.context, at_once);
   }
-  price::Setup setup;
+  price::StepSetup setup;
   setup.toolchain = recipe.toolchain;
   setup.machine = recipe.machine;
   setup.sharding = recipe.optimizer.sharding;
@@ -119,12 +116,11 @@ Result<nn::StepProgram> RankProgram(const Recipe& recipe, const nn::ModelFunctio
 }
 
 Result<price::StepPrice> PriceRecipe(const Recipe& recipe, const nn::ModelFunction& model) {
-  WT_ASSIGN_OR_RETURN(const price::Setup setup, PriceSetupOf(recipe));
+  WT_ASSIGN_OR_RETURN(const price::StepSetup setup, PriceSetupOf(recipe));
   WT_ASSIGN_OR_RETURN(const price::Pricing pricing, price::LoadPricing("compiled"));
   WT_ASSIGN_OR_RETURN(const auto machine, chip::Machine::Load(recipe.machine.name));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));
-  WT_ASSIGN_OR_RETURN(price::StepPrice price,
-                      price::PriceStep(program, setup, pricing, *machine));
+  WT_ASSIGN_OR_RETURN(price::StepPrice price, price::PriceStep(program, setup, pricing, *machine));
   if (!price.hbm.fits()) return DoesNotFit(recipe, model, *machine, price.hbm);
   return price;
 }
