@@ -10,7 +10,7 @@ import subprocess
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("WINDTUNNEL_PROGRAM", str(ROOT / "build/release/windtunnel"))
+PROGRAM = os.environ.get("WINDTUNNEL_BIN", str(ROOT / "build/release/windtunnel"))
 ERAS = tomllib.loads((ROOT / "data/pricing/eras.toml").read_text())
 BASE = ROOT / "recipes/baseline.toml"
 

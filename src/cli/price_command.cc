@@ -21,7 +21,7 @@ void RunPrice(const PriceArguments& arguments) {
       ValueOrExit(train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
   const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model));
   if (arguments.json) return PrintJson(price::PriceJson(price));
-  const price::Setup setup = ValueOrExit(train::PriceSetupOf(recipe));
+  const price::StepSetup setup = ValueOrExit(train::PriceSetupOf(recipe));
   std::printf("%s", price::PriceText(price, setup).c_str());
 }
 

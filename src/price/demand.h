@@ -25,14 +25,12 @@ struct Demand {
   // Of one execution, on a whole rank.
   double model_flops = 0;     // of products, as the op counts them
   double unmasked_flops = 0;  // with the masked part of the score square
-  double padded_flops = 0;    // and with rows of the array that short heads leave empty
+  double padded_flops = 0;    // and with what extents that are no multiple of 128 leave empty
   bool fp32_products = false;
-  double bytes = 0;       // through HBM
-  double head_bytes = 0;  // of those, of tensors cut into short heads
-  double vector_flops = 0;
-  double gathered_rows = 0;
-  double head_value_bytes = 0;
-  bool update = false;  // of the optimiser: its price is that of host and products
+  double bytes = 0;          // through HBM
+  double head_bytes = 0;     // of those, of tensors cut into short heads
+  double gathered_rows = 0;  // one by one, of value-embedding tables
+  bool update = false;       // of the optimiser: its price is that of host and products
   const Lowering* rule = nullptr;
 };
 
@@ -43,6 +41,7 @@ struct StepDemand {
   double model_flops = 0;      // of products in a step of one rank, forward and backward
 };
 
-StepDemand CountDemand(const nn::StepProgram& program, const Setup& setup, const Pricing& pricing);
+StepDemand CountDemand(const nn::StepProgram& program, const StepSetup& setup,
+                       const Pricing& pricing);
 
 }  // namespace wt::price

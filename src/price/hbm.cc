@@ -7,7 +7,7 @@ namespace wt::price {
 namespace {
 
 // Ranks over which values of this role are split.
-double ShardsOf(nn::Role role, const Setup& setup) {
+double ShardsOf(nn::Role role, const StepSetup& setup) {
   const auto ranks = static_cast<double>(setup.machine.ranks);
   const bool zero1 = setup.sharding == Sharding::kZero1 || setup.sharding == Sharding::kZero2;
   if (role == nn::Role::kState) return zero1 ? ranks : 1;
@@ -15,7 +15,7 @@ double ShardsOf(nn::Role role, const Setup& setup) {
   return 1;
 }
 
-void AddPersistent(const nn::StepProgram& program, const Setup& setup, HbmUse* use) {
+void AddPersistent(const nn::StepProgram& program, const StepSetup& setup, HbmUse* use) {
   for (const nn::Value& value : program.values) {
     const double bytes = static_cast<double>(value.bytes()) / ShardsOf(value.role, setup);
     if (value.role == nn::Role::kParameter) use->parameters += bytes;
@@ -26,7 +26,7 @@ void AddPersistent(const nn::StepProgram& program, const Setup& setup, HbmUse* u
 }
 
 // The largest intermediate that one op keeps for itself: fp32 logits, or a chunk of them.
-double LargestInner(const nn::StepProgram& program, const Setup& setup) {
+double LargestInner(const nn::StepProgram& program, const StepSetup& setup) {
   constexpr double kChunks = 8;  // of the fused head
   constexpr double kCopies = 2;  // logits and their gradient
   double largest = 0;
@@ -40,7 +40,8 @@ double LargestInner(const nn::StepProgram& program, const Setup& setup) {
 
 }  // namespace
 
-HbmUse CountHbm(const nn::StepProgram& program, const Setup& setup, const chip::Machine& machine) {
+HbmUse CountHbm(const nn::StepProgram& program, const StepSetup& setup,
+                const chip::Machine& machine) {
   HbmUse use;
   AddPersistent(program, setup, &use);
   const nn::MemoryPlan plan = nn::PlanMemory(program);

@@ -18,6 +18,7 @@ struct HbmUse {
   bool fits() const { return peak <= capacity; }
 };
 
-HbmUse CountHbm(const nn::StepProgram& program, const Setup& setup, const chip::Machine& machine);
+HbmUse CountHbm(const nn::StepProgram& program, const StepSetup& setup,
+                const chip::Machine& machine);
 
 }  // namespace wt::price

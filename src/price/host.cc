@@ -3,7 +3,7 @@
 namespace wt::price {
 namespace {
 
-double ShareLeft(const Setup& setup, const Constants& c) {
+double ShareLeft(const StepSetup& setup, const Constants& c) {
   double share = setup.dispatch == Dispatch::kAsync ? c.async_share : 1;
   if (setup.sharding == Sharding::kZero1) share *= c.zero1_share;
   if (setup.sharding == Sharding::kZero2) share *= c.zero2_share;
@@ -19,7 +19,7 @@ double EagerOps(const StepDemand& demand) {
 
 }  // namespace
 
-HostTime PriceHost(const StepDemand& demand, const Setup& setup, const Constants& c,
+HostTime PriceHost(const StepDemand& demand, const StepSetup& setup, const Constants& c,
                    double device_s) {
   if (setup.toolchain.mode == Mode::kEager) {
     const double host = EagerOps(demand) * c.eager_op_s;

@@ -10,7 +10,7 @@ struct HostTime {
 };
 
 // `device_s`: what the rank's own work takes; an eager step lasts as long as the slower of the two.
-HostTime PriceHost(const StepDemand& demand, const Setup& setup, const Constants& constants,
+HostTime PriceHost(const StepDemand& demand, const StepSetup& setup, const Constants& constants,
                    double device_s);
 
 }  // namespace wt::price

@@ -26,6 +26,7 @@ struct OpPrice {
   double times = 1;  // in a step
   KernelPrice each;
   double waste = 0;  // of its array time: masked, padded
+  bool fp32_products = false;
   chip::Evidence evidence = chip::Evidence::kGuessed;
   double seconds() const { return times * each.seconds(); }
 };

@@ -43,15 +43,10 @@ OrderedJson HbmJson(const HbmUse& hbm) {
 }
 
 OrderedJson FeaturesJson(const Features& f) {
-  return {{"product_s", f.product_s},
-          {"bytes", f.bytes},
-          {"head_bytes", f.head_bytes},
-          {"head_value_bytes", f.head_value_bytes},
-          {"gathered_rows", f.gathered_rows},
-          {"muon_flops", f.muon_flops},
-          {"matrices", f.matrices},
-          {"scalars", f.scalars},
-          {"launches", f.launches}};
+  return {{"product_s", f.product_s},   {"bytes", f.bytes},
+          {"head_bytes", f.head_bytes}, {"gathered_rows", f.gathered_rows},
+          {"muon_flops", f.muon_flops}, {"matrices", f.matrices},
+          {"scalars", f.scalars},       {"launches", f.launches}};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-double Seconds(const nn::ModelConfig& config, const Setup& setup) {
+double Seconds(const nn::ModelConfig& config, const StepSetup& setup) {
   return PriceOf(config, setup).seconds;
 }
 
@@ -57,7 +57,7 @@ TEST(StepPrice, AddsUp) {
 
 // Ranges are those between which pairs of measured steps lie.
 TEST(StepPrice, MovesAsMeasuredStepsDo) {
-  const Setup setup = WideSetup();
+  const StepSetup setup = WideSetup();
   const double base = Seconds(WideConfig(), setup);
   const auto with = [&](auto change) {
     nn::ModelConfig config = WideConfig();
@@ -74,7 +74,7 @@ TEST(StepPrice, MovesAsMeasuredStepsDo) {
   EXPECT_GT(key_head, 0.02);
   EXPECT_LT(key_head, 0.07);
   EXPECT_LT(std::abs(with([](auto* c) { c->head_dim = 512; })) / base, 0.04);
-  Setup one = setup;
+  StepSetup one = setup;
   one.micro_batches = 1;
   const double slope = (base - Seconds(WideConfig(), one)) / 3;
   EXPECT_GT(slope, 0.21);
@@ -82,7 +82,7 @@ TEST(StepPrice, MovesAsMeasuredStepsDo) {
 }
 
 TEST(StepPrice, OfShortHeadsIsHigher) {
-  Setup setup = WideSetup();
+  StepSetup setup = WideSetup();
   setup.sharding = Sharding::kNone;
   nn::ModelConfig config = WideConfig();
   config.depth = 12;
@@ -112,7 +112,7 @@ TEST(StepPrice, GrowsWithEveryExtent) {
 }
 
 TEST(StepPrice, FallsWithEachMechanism) {
-  Setup setup = WideSetup();
+  StepSetup setup = WideSetup();
   setup.sharding = Sharding::kNone;
   setup.scalars = Scalars::kEach;
   setup.fused_loss = false;
@@ -143,18 +143,35 @@ TEST(StepPrice, TellsSensitivityWithItsSign) {
   ASSERT_EQ(price.sensitivity.size(), ConstantKeys().size());
   for (const Sensitivity& row : price.sensitivity) {
     EXPECT_LE(row.minus * row.plus, 0) << row.constant;
-    if (row.constant == "pass_bytes_per_s") EXPECT_GT(row.minus, 0.02);
+    if (row.constant == "pass_bytes_per_s") {
+      EXPECT_GT(row.minus, 0.02);
+    }
   }
 }
 
+TEST(StepPrice, ChargesTilesThatAreNotFull) {
+  const auto waste = [](int64_t width, int64_t head_dim) {
+    nn::ModelConfig config = WideConfig();
+    config.width = width;
+    config.head_dim = head_dim;
+    double most = 0;
+    for (const OpPrice& op : PriceOf(config, WideSetup()).ops) {
+      if (op.op == "linear") most = std::max(most, op.waste);
+    }
+    return most;
+  };
+  EXPECT_EQ(waste(1024, 256), 0);
+  EXPECT_NEAR(waste(192, 192), 1 - 0.75 * 0.75, 1e-9);  // 192 of 256 on both sides
+}
+
 TEST(StepPrice, FlagsWhatWasNeverMeasured) {
-  const auto flags = [](const nn::ModelConfig& config, const Setup& setup) {
+  const auto flags = [](const nn::ModelConfig& config, const StepSetup& setup) {
     return fmt::format("{}", fmt::join(PriceOf(config, setup).trust.flags, "; "));
   };
   EXPECT_EQ(flags(WideConfig(), WideSetup()), "");
   nn::ModelConfig config = WideConfig();
   config.context = 2048;
-  Setup setup = WideSetup();
+  StepSetup setup = WideSetup();
   setup.context = 2048;
   EXPECT_THAT(flags(config, setup), HasSubstr("context 2048"));
   setup = WideSetup();
@@ -184,7 +201,7 @@ TEST(Promotion, OfTheStreamIsTold) {
 
 TEST(Hbm, CountsShardsAndLogits) {
   const nn::StepProgram program = MakeProgram(WideConfig());
-  Setup setup = WideSetup();
+  StepSetup setup = WideSetup();
   const HbmUse whole = CountHbm(program, setup, Trn2());
   EXPECT_TRUE(whole.fits());
   EXPECT_EQ(whole.capacity, 12.0 * (1 << 30));

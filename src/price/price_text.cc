@@ -24,7 +24,7 @@ const char* PartDoc(const std::string& name) {
   return docs.at(name);
 }
 
-std::string HeadText(const StepPrice& p, const Setup& setup) {
+std::string HeadText(const StepPrice& p, const StepSetup& setup) {
   std::string text = fmt::format("step       {:.3f} s, {:.3f} to {:.3f} ({})\n", p.seconds, p.low,
                                  p.high, p.trust.why);
   text += fmt::format("tokens/s   {:.0f}, {} a step in {} micro-batches on {} ranks of {} cores\n",
@@ -117,7 +117,7 @@ std::string TrustText(const StepPrice& p) {
 
 }  // namespace
 
-std::string PriceText(const StepPrice& price, const Setup& setup) {
+std::string PriceText(const StepPrice& price, const StepSetup& setup) {
   return HeadText(price, setup) + WaterfallText(price) + OpsText(price) + SensitivityText(price) +
          TrustText(price);
 }

@@ -41,11 +41,6 @@ double WideShare(const nn::StepProgram& program, const nn::Node& node, int64_t t
   return work.bytes() > 0 ? wide / static_cast<double>(work.bytes()) : 0;
 }
 
-bool HasFp32Products(const nn::StepProgram& program, const nn::Node& node) {
-  const nn::Work work = node.op->work(nn::OpCall(program, node.attrs, node.inputs, node.outputs));
-  return work.matmul_flops > 0 && work.matmul_dtype == DType::kF32;
-}
-
 }  // namespace
 
 Promotion FindPromotion(const nn::StepProgram& program, std::span<const OpPrice> ops,
@@ -58,7 +53,7 @@ Promotion FindPromotion(const nn::StepProgram& program, std::span<const OpPrice>
     if (node.phase == nn::Phase::kOptimizer) continue;
     const OpPrice& op = ops[i];
     const double wide = WideShare(program, node, tokens);
-    const bool products = HasFp32Products(program, node);
+    const bool products = op.fp32_products;
     if ((products || wide > 0) && found.first.empty()) {
       found.first = fmt::format("{} ({})", node.scope, node.op->name);
     }

@@ -17,9 +17,13 @@ enum class Dispatch : uint8_t { kEager, kAsync, kCompiled };
 // Where the gradients of micro-batches are summed.
 enum class Accumulate : uint8_t { kHost, kGraph };
 
+// Which fp32 products the compiler runs in bf16.
+enum class AutoCast : uint8_t { kNone, kMatmult };
+
 struct ToolchainConfig {
   Mode mode = Mode::kCompiled;
   int64_t opt_level = 3;  // of neuronx-cc
+  AutoCast auto_cast = AutoCast::kNone;
 };
 
 struct MachineConfig {
@@ -28,7 +32,7 @@ struct MachineConfig {
   int64_t ranks = 8;
 };
 
-struct Setup {
+struct StepSetup {
   ToolchainConfig toolchain;
   MachineConfig machine;
   Sharding sharding = Sharding::kNone;

@@ -21,7 +21,7 @@ constexpr WaterfallRow kWaterfall[] = {
 // Turns demands into seconds under one set of constants.
 class Pricer {
  public:
-  Pricer(const StepDemand& demand, const Setup& setup, const Constants& constants,
+  Pricer(const StepDemand& demand, const StepSetup& setup, const Constants& constants,
          const chip::Machine& machine)
       : demand_(demand),
         setup_(setup),
@@ -40,7 +40,7 @@ class Pricer {
     price.products_s = ArraySeconds(d, d.padded_flops) / c_.pe_efficiency;
     price.memory_s = (d.bytes - d.head_bytes) / (c_.pass_bytes_per_s * cores_);
     price.short_heads_s = d.head_bytes / (c_.head_bytes_per_s * cores_);
-    price.gather_s = d.gathered_rows * c_.gather_s / cores_;
+    price.gather_s = d.gathered_rows * c_.gather_s;
     return price;
   }
 
@@ -77,12 +77,12 @@ class Pricer {
   }
 
   const StepDemand& demand_;
-  const Setup& setup_;
+  const StepSetup& setup_;
   const Constants& c_;
   double cores_, peak_;
 };
 
-Features CountFeatures(const StepDemand& demand, const Setup& setup, const Constants& constants,
+Features CountFeatures(const StepDemand& demand, const StepSetup& setup, const Constants& constants,
                        const chip::Machine& machine) {
   Features f;
   const double cores = static_cast<double>(setup.machine.lnc);
@@ -95,8 +95,7 @@ Features CountFeatures(const StepDemand& demand, const Setup& setup, const Const
     f.product_s += d.times * d.padded_flops * slow / (machine.peak_tflops_bf16 * 1e12 * cores);
     f.bytes += d.times * d.bytes / cores;
     f.head_bytes += d.times * d.head_bytes / cores;
-    f.head_value_bytes += d.times * d.head_value_bytes / cores;
-    f.gathered_rows += d.times * d.gathered_rows / cores;
+    f.gathered_rows += d.times * d.gathered_rows;
   }
   for (const Demand& d : demand.nodes) f.launches += d.times * d.rule->launches;
   f.matrices = static_cast<double>(demand.muon_matrices);
@@ -104,8 +103,9 @@ Features CountFeatures(const StepDemand& demand, const Setup& setup, const Const
   return f;
 }
 
-std::vector<Sensitivity> Vary(const StepDemand& demand, const Setup& setup, const Pricing& pricing,
-                              const chip::Machine& machine, double seconds) {
+std::vector<Sensitivity> Vary(const StepDemand& demand, const StepSetup& setup,
+                              const Pricing& pricing, const chip::Machine& machine,
+                              double seconds) {
   std::vector<Sensitivity> rows;
   for (const ConstantKey& key : ConstantKeys()) {
     const auto change = [&](double factor) {
@@ -136,6 +136,7 @@ void AddOps(const nn::StepProgram& program, const StepDemand& demand, const Pric
     op.times = d.times;
     op.each = pricer.Price(d);
     op.waste = d.padded_flops > 0 ? std::max(0.0, 1 - d.model_flops / d.padded_flops) : 0;
+    op.fp32_products = d.fp32_products && d.model_flops > 0;
     op.evidence = d.rule->origin.evidence;
     price->evidence[static_cast<size_t>(op.evidence)] += op.seconds() / price->seconds;
     price->ops.push_back(std::move(op));
@@ -144,7 +145,7 @@ void AddOps(const nn::StepProgram& program, const StepDemand& demand, const Pric
   price->evidence[static_cast<size_t>(HostEvidence(pricing))] += host / price->seconds;
 }
 
-void AddRates(const StepDemand& demand, const Setup& setup, const chip::Machine& machine,
+void AddRates(const StepDemand& demand, const StepSetup& setup, const chip::Machine& machine,
               StepPrice* price) {
   const auto ranks = static_cast<double>(setup.machine.ranks);
   const double cores = ranks * static_cast<double>(setup.machine.lnc);
@@ -174,8 +175,13 @@ Bound KernelPrice::bound() const {
   return static_cast<Bound>(std::max_element(parts.begin(), parts.end()) - parts.begin());
 }
 
-Result<StepPrice> PriceStep(const nn::StepProgram& program, const Setup& setup,
+Result<StepPrice> PriceStep(const nn::StepProgram& program, const StepSetup& setup,
                             const Pricing& pricing, const chip::Machine& machine) {
+  if (setup.toolchain.mode == Mode::kKernels) {
+    return Error(Code::kUnsupported,
+                 "toolchain.mode is \"kernels\", and kernels of a step have no price yet; use "
+                 "\"compiled\" or \"eager\"");
+  }
   const StepDemand demand = CountDemand(program, setup, pricing);
   const Pricer pricer(demand, setup, pricing.constants, machine);
   StepPrice price;

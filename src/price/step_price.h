@@ -39,10 +39,10 @@ struct Sensitivity {
   double minus = 0, plus = 0;  // change of the step, in shares, at -10 % and +10 %
 };
 
-// What a fit needs: a step is linear in most constants.
+// What a fit needs: a step is linear in most constants. Of one core, the gathered rows of a rank.
 struct Features {
   double product_s = 0;  // padded, with fp32 at its rate, at peak and efficiency 1
-  double bytes = 0, head_bytes = 0, head_value_bytes = 0;
+  double bytes = 0, head_bytes = 0;
   double gathered_rows = 0;
   double muon_flops = 0;
   double matrices = 0, scalars = 0, launches = 0;
@@ -64,7 +64,7 @@ struct StepPrice {
 };
 
 // Prices `program`, one rank's step.
-Result<StepPrice> PriceStep(const nn::StepProgram& program, const Setup& setup,
+Result<StepPrice> PriceStep(const nn::StepProgram& program, const StepSetup& setup,
                             const Pricing& pricing, const chip::Machine& machine);
 
 }  // namespace wt::price

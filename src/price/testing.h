@@ -16,8 +16,8 @@ inline nn::ModelConfig WideConfig() {
   return config;
 }
 
-inline Setup WideSetup() {
-  Setup setup;
+inline StepSetup WideSetup() {
+  StepSetup setup;
   setup.sharding = Sharding::kMuon;
   setup.scalars = Scalars::kStacked;
   setup.fused_loss = true;
@@ -63,7 +63,7 @@ inline const chip::Machine& Trn2() {
   return *machine;
 }
 
-inline StepPrice PriceOf(const nn::ModelConfig& config, const Setup& setup) {
+inline StepPrice PriceOf(const nn::ModelConfig& config, const StepSetup& setup) {
   auto price = PriceStep(MakeProgram(config), setup, Compiled(), Trn2());
   WT_CHECK(price.ok(), "{}", price.status().message());
   return std::move(*price);

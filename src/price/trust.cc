@@ -22,7 +22,7 @@ std::vector<std::string> OpsWithoutRule(const nn::StepProgram& program, const Pr
   return {names.begin(), names.end()};
 }
 
-void FlagMachine(const Setup& setup, std::vector<std::string>* flags) {
+void FlagMachine(const StepSetup& setup, std::vector<std::string>* flags) {
   const int64_t cores = setup.machine.lnc * setup.machine.ranks;
   if (cores > kCoresPerChip) {
     flags->push_back(fmt::format(
@@ -37,7 +37,7 @@ void FlagMachine(const Setup& setup, std::vector<std::string>* flags) {
   }
 }
 
-void FlagShape(const ProgramShape& shape, const Setup& setup, std::vector<std::string>* flags) {
+void FlagShape(const ProgramShape& shape, const StepSetup& setup, std::vector<std::string>* flags) {
   if (setup.context != kContext) {
     flags->push_back(fmt::format(
         "context {}: measured steps have 1,024 (and fp32 ones 2,048), so growth with the context "
@@ -50,7 +50,7 @@ void FlagShape(const ProgramShape& shape, const Setup& setup, std::vector<std::s
   if (shape.fp32) flags->emplace_back("fp32: measured only 640 wide, 6 deep, on pairs of cores");
 }
 
-Trust BandOf(const ProgramShape& shape, const Setup& setup, const Pricing& pricing) {
+Trust BandOf(const ProgramShape& shape, const StepSetup& setup, const Pricing& pricing) {
   const auto band = [&](const char* name, const char* why) {
     const auto found = pricing.bands.find(name);
     return Trust{found == pricing.bands.end() ? 0 : found->second, why, {}};
@@ -85,7 +85,7 @@ ProgramShape ShapeOf(const nn::StepProgram& program) {
   return shape;
 }
 
-Trust JudgeTrust(const nn::StepProgram& program, const Setup& setup, const Pricing& pricing) {
+Trust JudgeTrust(const nn::StepProgram& program, const StepSetup& setup, const Pricing& pricing) {
   const ProgramShape shape = ShapeOf(program);
   Trust trust = BandOf(shape, setup, pricing);
   FlagMachine(setup, &trust.flags);

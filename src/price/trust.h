@@ -23,6 +23,6 @@ struct Trust {
   std::string why;  // which band
   std::vector<std::string> flags;
 };
-Trust JudgeTrust(const nn::StepProgram& program, const Setup& setup, const Pricing& pricing);
+Trust JudgeTrust(const nn::StepProgram& program, const StepSetup& setup, const Pricing& pricing);
 
 }  // namespace wt::price

@@ -43,7 +43,7 @@ std::string KeyOf(const Change& change) { return change.text.substr(0, change.te
 Result<price::HbmUse> HbmOf(const Recipe& recipe, const nn::ModelFunction& model,
                             const chip::Machine& machine) {
   WT_RETURN_IF_ERROR(ValidateRecipe(recipe));
-  WT_ASSIGN_OR_RETURN(const price::Setup setup, PriceSetupOf(recipe));
+  WT_ASSIGN_OR_RETURN(const price::StepSetup setup, PriceSetupOf(recipe));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));
   return price::CountHbm(program, setup, machine);
 }
@@ -80,7 +80,7 @@ Status DoesNotFit(const Recipe& recipe, const nn::ModelFunction& model,
 
 }  // namespace
 
-Result<price::Setup> PriceSetupOf(const Recipe& recipe) {
+Result<price::StepSetup> PriceSetupOf(const Recipe& recipe) {
   const int64_t at_once = recipe.micro_batch_tokens() * recipe.machine.ranks;
   if (recipe.train.tokens_per_step % at_once != 0) {
     return Error(Code::kInvalidArgument,
@@ -89,7 +89,7 @@ Result<price::Setup> PriceSetupOf(const Recipe& recipe) {
                  recipe.train.tokens_per_step, recipe.machine.ranks, recipe.train.rows_per_core,
                  recipe.model.context, at_once);
   }
-  price::Setup setup;
+  price::StepSetup setup;
   setup.toolchain = recipe.toolchain;
   setup.machine = recipe.machine;
   setup.sharding = recipe.optimizer.sharding;
@@ -116,7 +116,7 @@ Result<nn::StepProgram> RankProgram(const Recipe& recipe, const nn::ModelFunctio
 }
 
 Result<price::StepPrice> PriceRecipe(const Recipe& recipe, const nn::ModelFunction& model) {
-  WT_ASSIGN_OR_RETURN(const price::Setup setup, PriceSetupOf(recipe));
+  WT_ASSIGN_OR_RETURN(const price::StepSetup setup, PriceSetupOf(recipe));
   WT_ASSIGN_OR_RETURN(const price::Pricing pricing, price::LoadPricing("compiled"));
   WT_ASSIGN_OR_RETURN(const auto machine, chip::Machine::Load(recipe.machine.name));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));

@@ -10,7 +10,7 @@ namespace wt::train {
 
 // The launch shape and organisation of `recipe`. Fails when tokens_per_step is no multiple of what
 // all ranks take at once, naming both.
-Result<price::Setup> PriceSetupOf(const Recipe& recipe);
+Result<price::StepSetup> PriceSetupOf(const Recipe& recipe);
 
 // The program that one rank runs in a step.
 Result<nn::StepProgram> RankProgram(const Recipe& recipe, const nn::ModelFunction& model);

@@ -349,6 +349,8 @@ Keys ChipKeys() {
       Choice("toolchain.mode", WT_FIELD(toolchain.mode), {"kernels", "compiled", "eager"},
              "our or your kernels for each op, neuronx-cc's code, or op by op from the host"),
       Key("toolchain.opt_level", WT_FIELD(toolchain.opt_level), "neuronx-cc's -O"),
+      Choice("toolchain.auto_cast", WT_FIELD(toolchain.auto_cast), {"none", "matmult"},
+             "neuronx-cc's --auto-cast: matmult runs fp32 products in bf16"),
       Key("machine.name", WT_FIELD(machine.name), "a chip of data/chips"),
       Key("machine.lnc", WT_FIELD(machine.lnc), "physical cores of one rank: 1 or 2"),
       Key("machine.ranks", WT_FIELD(machine.ranks),
