@@ -147,7 +147,7 @@ TEST(RecipeKeys, AreUniqueAndDocumented) {
     EXPECT_FALSE(RecipeTableDoc(row.table).empty());
   }
   EXPECT_EQ(RecipeTables(), (std::vector<std::string>{"model", "init", "optimizer", "schedule",
-                                                      "data", "train", "clock", "eval"}));
+                                                      "data", "train", "loss", "toolchain", "machine", "clock", "eval"}));
 }
 
 // A value of the row's type that differs from the default.
