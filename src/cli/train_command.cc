@@ -4,6 +4,7 @@
 #include "base/text_util.h"
 #include "cli/commands.h"
 #include "cli/training.h"
+#include "train/price_recipe.h"
 
 namespace wt::cli {
 namespace {
@@ -36,7 +37,28 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
   return {recipe, std::move(folder)};
 }
 
-void PrintSummary(const Json& result, const std::string& run) {
+// What the same steps would take on the chip.
+Json PriceOfSteps(const train::Recipe& recipe, const nn::ModelFunction& model, int64_t steps) {
+  const auto price = train::PriceRecipe(recipe, model);
+  if (!price.ok()) return {{"not_priced", price.status().message()}};
+  const auto times = static_cast<double>(steps);
+  return {{"step_seconds", price->seconds},
+          {"seconds", times * price->seconds},
+          {"seconds_low", times * price->low},
+          {"seconds_high", times * price->high}};
+}
+
+std::string ChipText(const Json& result) {
+  const Json& chip = result["chip"];
+  if (chip.contains("not_priced")) return "not priced: " + chip["not_priced"].get<std::string>();
+  const auto number = [&](const char* key) { return chip.at(key).get<double>(); };
+  return fmt::format("these {} steps would take {} ({} to {}), {:.3f} s each",
+                     result["steps"].get<int64_t>(), FormatDuration(number("seconds")),
+                     FormatDuration(number("seconds_low")), FormatDuration(number("seconds_high")),
+                     number("step_seconds"));
+}
+
+void PrintSummary(const Json& result, const std::string& run, const std::string& machine) {
   const auto number = [&](const char* key) { return result.at(key).get<double>(); };
   std::vector<std::pair<std::string, std::string>> rows = {
       {"model", FormatCount(number("parameters")) + " parameters"},
@@ -60,8 +82,10 @@ void PrintSummary(const Json& result, const std::string& run) {
                                 bpb["tokens"].get<int64_t>(), bpb["context"].get<int64_t>(),
                                 bpb["loader"].get<std::string>())});
   }
+  rows.push_back({"on " + machine, ChipText(result)});
   rows.push_back({"saved in", run});
   rows.push_back({"try next", fmt::format("windtunnel sample {} --prompt \"It is a truth\"", run)});
+  rows.push_back({"", "windtunnel price recipes/nano.toml --set model.head_dim=96"});
   rows.push_back(
       {"", "windtunnel train recipes/nano.toml --set model.depth=4 --set train.budget=2m"});
   PrintTable(rows);
@@ -77,9 +101,11 @@ void RunTrain(const TrainArguments& arguments, double start) {
   options.start = start;
   options.resume = !arguments.resume.empty();
   options.score = !arguments.no_eval;
-  const Json result = TrainAndScore(recipe, std::move(folder), parts, options);
+  Json result = TrainAndScore(recipe, std::move(folder), parts, options);
+  result["chip"] = PriceOfSteps(recipe, parts.model, result["steps"].get<int64_t>());
+  ExitOn(UpdateResult(run, {{"chip", result["chip"]}}));
   if (arguments.json) return PrintJson(result);
-  PrintSummary(result, run);
+  PrintSummary(result, run, recipe.machine.name);
 }
 
 }  // namespace
