@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "KERNELS.md"
 PROGRAM = ROOT / "build/release/windtunnel"
 
 MATMUL = ["lhsT=2048x2048:bf16", "rhs=2048x2048:bf16"]
+ATTENTION = [f"{name}=1x2048x1024:bf16" for name in "qkv"] + ["head_dim=128"]
 CHAPTERS = [
     ("A matrix product, four times", """
 `kernels/matmul.py` computes the same product under four schedules. Read them in order: each removes what the profile of
@@ -36,7 +37,7 @@ Both put rows on partitions and make one pass: what would be a second pass over 
     ("Flash attention, forward", """
 `kernels/attention.py` keeps the scores on chip. Its tensor engine also transposes the probabilities, so it cannot reach
 the product's share of peak.
-""", [("attention.py:attention", ["qT=2x128x2048:bf16", "kT=2x128x2048:bf16", "v=2x2048x128:bf16"])]),
+""", [("attention.py:attention", ATTENTION), ("attention.py:attention_bounded", ATTENTION)]),
     ("Cross-entropy with softcap, fused into the head", """
 `kernels/cross_entropy.py` never writes logits to HBM. The softcap bounds them, so no running maximum is needed.
 """, [("cross_entropy.py:softcap_cross_entropy", ["xT=640x1024:bf16", "w=640x8192:bf16", "target=1024x1:i32"])]),

@@ -1,118 +1,283 @@
-"""Causal attention forward without the [T, T] matrix in HBM (flash attention), one head after another.
+"""Causal attention without the [T, T] matrix in HBM (flash attention), forward: the host op `attention`.
 
-Operands come with the head dimension on partitions, as the tensor engine wants them:
-    qT, kT: [heads, d, T]     v: [heads, T, d]     out: [heads, T, d]      d at most 128, T a multiple of 512
-For each 128 queries, keys pass by in blocks of 512. The running maximum m, sum l and output are rescaled by
-exp(m_old - m_new) whenever a block raises the maximum.
+    q [batch, T, heads head_dim]   k, v [batch, T, kv_heads head_dim]   y as q   log_sum_exp [batch, heads, T] fp32
+Query t sees keys t - window … t. heads is a multiple of kv_heads; head_dim at most 256. Blocks of keys that no query of a
+block sees are skipped.
+
+    attention          any scores: a running maximum, as in the host op
+    attention_bounded  scores (after scaling) of at most 80 in magnitude, which QK norm guarantees with gain^2
+                       sqrt(head_dim) below it. No maximum is needed then, scores are computed with keys on partitions,
+                       so nothing is transposed between the products, and sums come out of the product with v.
 """
 import nki
 import nki.isa as nisa
 import nki.language as nl
 
-QUERIES = 128
-KEYS = 512
-CHUNK = 128  # keys that one product with v contracts over
+from attention_parts import (chunks_of_heads, load_rows, log_columns, shape_of, store_log_sums, store_rows, turned_heads,
+                             visible_keys, visible_queries)
+from tiles import PARTITIONS, hbm, length, pieces, psum, sbuf
+
+QUERIES = 512   # of a block in attention_bounded: one bank of scores
+AHEAD = 2       # how many scores it makes before it needs them
+KEYS = 1024     # of a block in attention: two banks of scores
 LOWEST = -3.0e38
 
 
-def attention_reference(qT, kT, v, scale=None):
+def attention_reference(q, k, v, head_dim, window=None):
     import numpy as np
-    q, k, values = (np.asarray(t, dtype=np.float32) for t in (qT, kT, v))
-    heads, d, T = q.shape
-    scale = d**-0.5 if scale is None else scale
-    scores = np.einsum("hdq,hdk->hqk", q, k) * scale
-    scores = np.where(np.tril(np.ones((T, T), dtype=bool)), scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return (powers / powers.sum(axis=-1, keepdims=True) @ values).astype(v.dtype)
+    batch, T, _ = q.shape
+    heads, kv_heads = q.shape[2] // head_dim, k.shape[2] // head_dim
+    q, k, values = (np.asarray(t, dtype=np.float32).reshape(batch, T, -1, head_dim) for t in (q, k, v))
+    k, values = (np.repeat(t, heads // kv_heads, axis=2) for t in (k, values))
+    scores = np.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(np.float32(head_dim))
+    distance = np.arange(T)[:, None] - np.arange(T)[None, :]
+    seen = (distance >= 0) & (distance <= (T if window is None else window))
+    scores = np.where(seen, scores, -np.inf)
+    most = scores.max(axis=-1, keepdims=True)
+    powers = np.exp(scores - most)
+    sums = powers.sum(axis=-1, keepdims=True)
+    y = np.einsum("bhqk,bkhd->bqhd", powers / sums, values).reshape(batch, T, heads * head_dim)
+    return y.astype(v.dtype), (np.log(sums) + most)[..., 0].astype(np.float32)
 
 
-def sbuf(shape, dtype):
-    return nl.ndarray(shape, dtype=dtype, buffer=nl.sbuf)
+attention_bounded_reference = attention_reference
 
 
-def psum(shape, dtype=nl.float32):
-    return nl.ndarray(shape, dtype=dtype, buffer=nl.psum)
+@nki.jit
+def attention_bounded(q, k, v, head_dim, window=None):
+    s = shape_of(q, k, head_dim, window)
+    y, lse = hbm(q.shape, q.dtype), hbm((s.batch, s.heads, s.time))
+    unfinished = []
+    for b in nl.affine_range(s.batch):
+        for chunk in chunks_of_heads(s, q.dtype):
+            queries, keys, values = load_rows(q, b, chunk.q), load_rows(k, b, chunk.kv), load_values(v, b, chunk.kv, s)
+            results = [sbuf((length(r), length(chunk.q)), q.dtype) for r in s.rows]
+            sums = log_columns(chunk, s)
+            for g in range(chunk.kv_heads):
+                keys_t = turned_heads(keys, g * head_dim, s)
+                for h in range(g * s.ratio, (g + 1) * s.ratio):
+                    queries_t = turned_heads(queries, h * head_dim, s)
+                    attend_bounded(s, queries_t, keys_t, [tile[:, g, :] for tile in values], results, sums, h)
+            store_rows(y, b, chunk.q, results)
+            unfinished.append((b, chunk, sums))
+    for b, chunk, sums in unfinished:  # the logarithm's table pushes the exponential's out
+        store_log_sums(lse, b, chunk, s, sums)
+    return y, lse
 
 
-def masked_scores(scores, first_query, first_key):
-    """Scores of a block that the diagonal crosses, in SBUF: keys after the query become the lowest number."""
-    copied = sbuf((QUERIES, KEYS), nl.float32)
-    nisa.tensor_copy(dst=copied, src=scores)
-    masked = sbuf((QUERIES, KEYS), nl.float32)
-    # Keeps where (first_query + partition) - (first_key + column) >= 0.
-    nisa.affine_select(dst=masked, pattern=[[-1, KEYS]], offset=first_query - first_key, channel_multiplier=1,
-                       on_true_tile=copied, on_false_value=LOWEST, cmp_op=nl.greater_equal)
-    return masked
-
-
-def transposed(powers):
-    """powers[queries, KEYS] as KEYS / CHUNK tiles of [CHUNK, queries]."""
+def load_values(v, b, columns, s):
+    """Rows of v as tiles [rows, heads, head_dim + 1]: behind each head a column of ones, whose product is the sum."""
+    heads = length(columns) // s.head_dim
     tiles = []
-    for c in range(KEYS // CHUNK):
-        turned = psum((CHUNK, QUERIES), powers.dtype)
-        nisa.nc_transpose(dst=turned, data=powers[:, c * CHUNK:(c + 1) * CHUNK])
-        tile = sbuf((CHUNK, QUERIES), powers.dtype)
-        nisa.tensor_copy(dst=tile, src=turned)
+    for rows in load_rows(v, b, columns):
+        tile = sbuf((rows.shape[0], heads, s.head_dim + 1), v.dtype)
+        for h in range(heads):
+            nisa.tensor_copy(dst=tile[:, h, :s.head_dim], src=rows[:, h * s.head_dim:(h + 1) * s.head_dim],
+                             engine=nisa.engine.vector)
+        nisa.memset(dst=tile[:, :, s.head_dim:], value=1.0, engine=nisa.engine.gpsimd)
         tiles.append(tile)
     return tiles
 
 
+def attend_bounded(s, queries_t, keys_t, values, results, sums, h):
+    """All rows of head h: results and sums. The tensor engine makes the next scores before it waits for these powers."""
+    size = QUERIES if s.head_dim <= PARTITIONS else QUERIES // 2
+    work = [(block, few) for block in pieces(s.time, size) for few in pairs_of_keys(s, block)]
+    totals = []
+    scores = [scores_of_keys(s, block, few, queries_t, keys_t) for block, few in work[:AHEAD]]
+    for n, (block, few) in enumerate(work):
+        powers = powers_of_keys(s, block, few, scores[n], values[0].dtype)
+        if n + AHEAD < len(work):
+            scores.append(scores_of_keys(s, work[n + AHEAD][0], work[n + AHEAD][1], queries_t, keys_t))
+        if len(totals) == 0:
+            totals = new_totals(s, block)
+            started = [False for _ in totals]
+        for i, (keys, seen) in enumerate(few):
+            for j, sub in enumerate(pieces(length(block), PARTITIONS)):
+                if sub.start >= seen.start - block.start and sub.start < seen.stop - block.start:
+                    nisa.nc_matmul(dst=totals[j], stationary=powers[:length(keys), i, sub],
+                                   moving=values[keys.start // PARTITIONS], accumulate=started[j])
+                    started[j] = True
+        if n + 1 == len(work) or work[n + 1][0].start != block.start:
+            finish_rows(s, block, totals, results, sums, h)
+            totals = []
+
+
+def new_totals(s, block):
+    """Accumulators [queries, head_dim + 1] for every 128 queries of the block, two to a bank of PSUM if they fit."""
+    subs = pieces(length(block), PARTITIONS)
+    share = 2 if s.head_dim < 256 else 1
+    banks = [psum((PARTITIONS, share, s.head_dim + 1)) for _ in range(0, len(subs), share)]
+    return [banks[j // share][:length(sub), j % share, :] for j, sub in enumerate(subs)]
+
+
+def finish_rows(s, block, totals, results, sums, h):
+    for j, total in enumerate(totals):
+        row = block.start // PARTITIONS + j
+        count = total.shape[0]
+        share, at = sbuf((count, 1)), h * len(s.rows) + row
+        nisa.reciprocal(dst=share, data=total[:, s.head_dim:])
+        nisa.tensor_copy(dst=sums[:count, at:at + 1], src=total[:, s.head_dim:], engine=nisa.engine.vector)
+        nisa.tensor_scalar(dst=results[row][:, h * s.head_dim:(h + 1) * s.head_dim], data=total[:, :s.head_dim],
+                           op0=nl.multiply, operand0=share, engine=nisa.engine.vector)
+
+
+def pairs_of_keys(s, block):
+    """Keys in pieces of 128 with the queries of the block that see some of them; two pieces together where both are seen
+    by the same queries."""
+    seen = [(keys, visible_queries(s, keys, block)) for keys in s.rows]
+    seen = [(keys, queries) for keys, queries in seen if length(queries) > 0]
+    groups = []
+    for keys, queries in seen:
+        alone = len(groups) == 0 or len(groups[-1]) == 2
+        if not alone:
+            other = groups[-1][0]
+            alone = length(other[0]) != length(keys) or (other[1].start, other[1].stop) != (queries.start, queries.stop)
+        if alone:
+            groups.append([(keys, queries)])
+        else:
+            groups[-1].append((keys, queries))
+    return groups
+
+
+def scores_of_keys(s, block, few, queries_t, keys_t):
+    """k q^T: [keys, 1 or 2, queries of the block], in PSUM, for the queries that see some of the keys."""
+    seen = few[0][1]
+    here = slice(seen.start - block.start, seen.stop - block.start)
+    scores = psum((length(few[0][0]), len(few), length(block)))
+    for i, (keys, _) in enumerate(few):
+        for part in range(len(keys_t)):
+            nisa.nc_matmul(dst=scores[:, i, here], stationary=keys_t[part][:, keys], moving=queries_t[part][:, seen],
+                           accumulate=part > 0)
+    return scores
+
+
+def powers_of_keys(s, block, few, scores, dtype):
+    """exp(scale score); 0 where a query does not see a key."""
+    seen = few[0][1]
+    here = slice(seen.start - block.start, seen.stop - block.start)
+    powers = sbuf(scores.shape, dtype)
+    nisa.activation(dst=powers[:, :, here], op=nl.exp, data=scores[:, :, here], scale=s.scale)
+    for i, (keys, _) in enumerate(few):
+        hide(s, powers[:, i, :], keys, block, seen)
+    return powers
+
+
+def hide(s, powers, keys, block, seen):
+    """Zeroes powers[keys, queries of the block] where the key comes after the query, or more than the window before it."""
+    late = slice(max(seen.start, keys.start), min(seen.stop, keys.stop))  # queries that some of the keys come after
+    if length(late) > 1:
+        part = powers[:, late.start - block.start:late.stop - block.start]
+        nisa.affine_select(dst=part, pattern=[[1, length(late)]], offset=late.start - keys.start, channel_multiplier=-1,
+                           on_true_tile=part, on_false_value=0.0, cmp_op=nl.greater_equal)
+    first = max(seen.start, keys.start + s.window + 1)  # the first query that the first key is too old for
+    if first < seen.stop:
+        part = powers[:, first - block.start:seen.stop - block.start]
+        nisa.affine_select(dst=part, pattern=[[-1, seen.stop - first]], offset=keys.start - first + s.window,
+                           channel_multiplier=1, on_true_tile=part, on_false_value=0.0, cmp_op=nl.greater_equal)
+
+
 @nki.jit
-def attention(qT, kT, v, scale=None):
-    heads, d, T = qT.shape
-    assert d <= 128, f"the head dimension is {d}; at most 128 fit the partitions"
-    assert T % KEYS == 0, f"T is {T}; expected a multiple of {KEYS}"
-    scale = d**-0.5 if scale is None else scale
-    out = nl.ndarray((heads, T, d), dtype=v.dtype, buffer=nl.shared_hbm)
-    for h in nl.affine_range(heads):
-        keys = sbuf((d, T), kT.dtype)
-        nisa.dma_copy(dst=keys, src=kT[h])
-        values = []
-        for c in range(T // CHUNK):
-            tile = sbuf((CHUNK, d), v.dtype)
-            nisa.dma_copy(dst=tile, src=v[h, c * CHUNK:(c + 1) * CHUNK, :])
-            values.append(tile)
-        for first_query in range(0, T, QUERIES):
-            attend(out, qT, keys, values, h, first_query, scale)
-    return out
+def attention(q, k, v, head_dim, window=None):
+    s = shape_of(q, k, head_dim, window)
+    y, lse = hbm(q.shape, q.dtype), hbm((s.batch, s.heads, s.time))
+    for b in nl.affine_range(s.batch):
+        for chunk in chunks_of_heads(s, q.dtype):
+            queries, keys, values = load_rows(q, b, chunk.q), load_rows(k, b, chunk.kv), load_rows(v, b, chunk.kv)
+            results = [sbuf((length(r), length(chunk.q)), q.dtype) for r in s.rows]
+            sums = log_columns(chunk, s)
+            shifts = log_columns(chunk, s)
+            for g in range(chunk.kv_heads):
+                keys_t = turned_heads(keys, g * head_dim, s)
+                of_head = [tile[:, g * head_dim:(g + 1) * head_dim] for tile in values]
+                for h in range(g * s.ratio, (g + 1) * s.ratio):
+                    queries_t = turned_heads(queries, h * head_dim, s)
+                    for row in range(len(s.rows)):
+                        at = h * len(s.rows) + row
+                        count = length(s.rows[row])
+                        attend(s, row, queries_t, keys_t, of_head, results[row][:, h * head_dim:(h + 1) * head_dim],
+                               sums[:count, at:at + 1], shifts[:count, at:at + 1])
+            store_rows(y, b, chunk.q, results)
+            store_log_sums(lse, b, chunk, s, sums, shifts)
+    return y, lse
 
 
-def attend(out, qT, keys, values, h, first_query, scale):
-    """Output rows first_query … first_query + 127 of head h."""
-    d = qT.shape[1]
-    here = slice(first_query, first_query + QUERIES)
-    query = sbuf((d, QUERIES), qT.dtype)
-    nisa.dma_copy(dst=query, src=qT[h, :, here])
-    maximum, total, result = sbuf((QUERIES, 1), nl.float32), sbuf((QUERIES, 1), nl.float32), sbuf((QUERIES, d), nl.float32)
-    nisa.memset(dst=maximum, value=LOWEST)
-    nisa.memset(dst=total, value=0.0)
-    nisa.memset(dst=result, value=0.0)
-    for first_key in range(0, first_query + QUERIES, KEYS):
-        scores = psum((QUERIES, KEYS))
-        nisa.nc_matmul(dst=scores, stationary=query, moving=keys[:, first_key:first_key + KEYS])
-        if first_key + KEYS > first_query + 1:
-            scores = masked_scores(scores, first_query, first_key)
-        block_max, new_max = sbuf((QUERIES, 1), nl.float32), sbuf((QUERIES, 1), nl.float32)
-        nisa.tensor_reduce(dst=block_max, op=nl.maximum, data=scores, axis=1)
-        nisa.tensor_tensor(dst=new_max, data1=maximum, data2=block_max, op=nl.maximum)
-        # exp(scale s - scale m): the bias is -scale m.
-        bias = sbuf((QUERIES, 1), nl.float32)
-        nisa.tensor_scalar(dst=bias, data=new_max, op0=nl.multiply, operand0=-scale)
-        powers, block_total = sbuf((QUERIES, KEYS), keys.dtype), sbuf((QUERIES, 1), nl.float32)
-        nisa.activation_reduce(dst=powers, op=nl.exp, data=scores, scale=scale, bias=bias, reduce_op=nl.add,
-                               reduce_res=block_total)
-        shrink = sbuf((QUERIES, 1), nl.float32)
-        nisa.activation(dst=shrink, op=nl.exp, data=maximum, scale=scale, bias=bias)
-        nisa.scalar_tensor_tensor(dst=total, data=total, op0=nl.multiply, operand0=shrink, op1=nl.add,
-                                  operand1=block_total)
-        product = psum((QUERIES, d))
-        for c, tile in enumerate(transposed(powers)):
-            nisa.nc_matmul(dst=product, stationary=tile, moving=values[first_key // CHUNK + c])
-        nisa.scalar_tensor_tensor(dst=result, data=result, op0=nl.multiply, operand0=shrink, op1=nl.add,
-                                  operand1=product)
-        maximum = new_max
-    share = sbuf((QUERIES, 1), nl.float32)
+def attend(s, row, queries_t, keys_t, values, result, total, shift):
+    """128 queries with a running maximum. result: y; total, shift: log_sum_exp is log(total) + shift."""
+    queries = s.rows[row]
+    count = length(queries)
+    column = (count, 1)
+    summed = sbuf((count, s.head_dim))
+    maximum = sbuf(column)
+    blocks = visible_keys(s, queries, KEYS)
+    for i, block in enumerate(blocks):
+        scores = scores_of(s, queries, block, queries_t, keys_t)
+        highest, bias = sbuf(column), sbuf(column)
+        nisa.tensor_reduce(dst=highest, op=nl.maximum, data=scores, axis=1)
+        if i > 0:
+            nisa.tensor_tensor(dst=highest, data1=maximum, data2=highest, op=nl.maximum)
+        nisa.tensor_scalar(dst=bias, data=highest, op0=nl.multiply, operand0=-s.scale, engine=nisa.engine.vector)
+        powers, more = sbuf((count, length(block)), values[0].dtype), sbuf(column)
+        nisa.activation_reduce(dst=powers, op=nl.exp, data=scores, scale=s.scale, bias=bias, reduce_op=nl.add,
+                               reduce_res=more)
+        product = product_with_values(s, powers, block, values)
+        if i == 0:
+            nisa.tensor_copy(dst=total, src=more)
+            nisa.tensor_copy(dst=summed, src=product)
+        else:
+            # What was summed so far shrinks by exp(scale (old maximum - new maximum)).
+            shrink = sbuf(column)
+            nisa.activation(dst=shrink, op=nl.exp, data=maximum, scale=s.scale, bias=bias)
+            nisa.scalar_tensor_tensor(dst=total, data=total, op0=nl.multiply, operand0=shrink, op1=nl.add, operand1=more)
+            nisa.scalar_tensor_tensor(dst=summed, data=summed, op0=nl.multiply, operand0=shrink, op1=nl.add,
+                                      operand1=product)
+        maximum = highest
+    share = sbuf(column)
     nisa.reciprocal(dst=share, data=total)
-    final = sbuf((QUERIES, d), out.dtype)
-    nisa.tensor_scalar(dst=final, data=result, op0=nl.multiply, operand0=share)
-    nisa.dma_copy(dst=out[h, here, :], src=final)
+    nisa.tensor_scalar(dst=result, data=summed, op0=nl.multiply, operand0=share, engine=nisa.engine.vector)
+    nisa.tensor_scalar(dst=shift, data=maximum, op0=nl.multiply, operand0=s.scale, engine=nisa.engine.vector)
+
+
+def scores_of(s, queries, block, queries_t, keys_t):
+    """q k^T of 128 queries and a block of keys, before scaling; the lowest number where a key is not seen."""
+    scores = psum((length(queries), length(block)))
+    for few in pieces(length(block), KEYS // 2):
+        for part in range(len(keys_t)):
+            nisa.nc_matmul(dst=scores[:, few], stationary=queries_t[part][:, queries],
+                           moving=keys_t[part][:, block.start + few.start:block.start + few.stop], accumulate=part > 0)
+    late = block.stop > queries.start + 1
+    old = block.start < queries.stop - 1 - s.window
+    if not late and not old:
+        return scores
+    masked = sbuf(scores.shape)
+    nisa.tensor_copy(dst=masked, src=scores)
+    pattern = [[-1, length(block)]]
+    if late:
+        nisa.affine_select(dst=masked, pattern=pattern, offset=queries.start - block.start, channel_multiplier=1,
+                           on_true_tile=masked, on_false_value=LOWEST, cmp_op=nl.greater_equal)
+    if old:
+        nisa.affine_select(dst=masked, pattern=[[1, length(block)]], offset=block.start - queries.start + s.window,
+                           channel_multiplier=-1, on_true_tile=masked, on_false_value=LOWEST, cmp_op=nl.greater_equal)
+    return masked
+
+
+def product_with_values(s, powers, block, values):
+    """powers [queries, keys] times v, in PSUM; powers are turned first, four pieces of 128 keys to a bank."""
+    count = powers.shape[0]
+    product = psum((count, s.head_dim))
+    for few in pieces(length(block), KEYS // 2):
+        steps = pieces(length(few), PARTITIONS)
+        turned, tiles = psum((PARTITIONS, len(steps), count), powers.dtype), sbuf((PARTITIONS, len(steps), count), powers.dtype)
+        for i, keys in enumerate(steps):
+            nisa.nc_transpose(dst=turned[:length(keys), i, :], data=powers[:, few.start + keys.start:few.start + keys.stop])
+        size = length(steps[0])
+        whole = len([1 for keys in steps if length(keys) == size])
+        nisa.tensor_copy(dst=tiles[:size, :whole, :], src=turned[:size, :whole, :])
+        if whole < len(steps):
+            rest = length(steps[-1])
+            nisa.tensor_copy(dst=tiles[:rest, whole:, :], src=turned[:rest, whole:, :])
+        for i, keys in enumerate(steps):
+            at = block.start + few.start + keys.start
+            nisa.nc_matmul(dst=product, stationary=tiles[:length(keys), i, :], moving=values[at // PARTITIONS],
+                           accumulate=few.start + keys.start > 0)
+    return product
