@@ -1,0 +1,133 @@
+"""Short causal convolution over time, channel by channel: the host ops `causal_conv` and `causal_conv_grad`.
+
+    y[t] = sum_k w[k] x[t - k]        x [batch, T, width], w [taps, width] fp32, x zero before its row's start
+    dx[t] = sum_k w[k] dy[t + k]      dw + sum_t dy[t] x[t - k]
+Channels lie on partitions and time along them, so a shift in time is another slice and a weight is one number a partition.
+"""
+import nki
+import nki.isa as nisa
+import nki.language as nl
+
+from tiles import PARTITIONS, hbm, length, load, load_transposed, pieces, psum, sbuf
+
+TIMES = 512  # of a tile
+
+
+def causal_conv_reference(x, w):
+    import numpy as np
+    wide, y = np.asarray(x, dtype=np.float32), 0
+    for k in range(w.shape[0]):
+        y = y + np.pad(wide, ((0, 0), (k, 0), (0, 0)))[:, :wide.shape[1]] * np.asarray(w)[k]
+    return y.astype(x.dtype)
+
+
+@nki.jit
+def causal_conv(x, w):
+    batch, time, width = x.shape
+    out = hbm(x.shape, x.dtype)
+    for columns in pieces(width, PARTITIONS):
+        weights = weights_of(w, columns)
+        for b in nl.affine_range(batch):
+            for here in pieces(time, TIMES):
+                tile = with_past(x, b, here, columns, w.shape[0] - 1)
+                total = taps(tile, weights, [w.shape[0] - 1 - k for k in range(w.shape[0])], length(here))
+                store_turned(out, b, here, columns, total)
+    return out
+
+
+def weights_of(w, columns):
+    """w[:, columns] as [channels, taps]."""
+    rows = load(w[:, columns])
+    turned, weights = psum((length(columns), w.shape[0])), sbuf((length(columns), w.shape[0]))
+    nisa.nc_transpose(dst=turned, data=rows)
+    nisa.tensor_copy(dst=weights, src=turned)
+    return weights
+
+
+def with_past(x, b, here, columns, past):
+    """x[b, here, columns] as [channels, past + times], the times before `here` first; zero before the row's start."""
+    tile = sbuf((length(columns), past + length(here)), x.dtype)
+    known = min(past, here.start)
+    if known < past:
+        nisa.memset(dst=tile[:, :past - known], value=0.0)
+    whole = load_transposed(x[b, here.start - known:here.stop, columns])
+    nisa.tensor_copy(dst=tile[:, past - known:], src=whole)
+    return tile
+
+
+def with_future(x, b, here, columns, future):
+    """x[b, here, columns] as [channels, times + future]; zero behind the row's end."""
+    tile = sbuf((length(columns), length(here) + future), x.dtype)
+    known = min(future, x.shape[1] - here.stop)
+    if known < future:
+        nisa.memset(dst=tile[:, length(here) + known:], value=0.0)
+    nisa.tensor_copy(dst=tile[:, :length(here) + known], src=load_transposed(x[b, here.start:here.stop + known, columns]))
+    return tile
+
+
+def taps(tile, weights, shifts, count):
+    """The sum over taps of weights[:, k] tile[:, shifts[k] …]: [channels, count] fp32."""
+    total = sbuf((tile.shape[0], count))
+    nisa.activation(dst=total, op=nl.copy, data=tile[:, shifts[0]:shifts[0] + count], scale=weights[:, 0:1])
+    for k in range(1, len(shifts)):
+        nisa.scalar_tensor_tensor(dst=total, data=tile[:, shifts[k]:shifts[k] + count], op0=nl.multiply,
+                                  operand0=weights[:, k:k + 1], op1=nl.add, operand1=total)
+    return total
+
+
+def store_turned(out, b, here, columns, total):
+    """out[b, here, columns] = total [channels, times], turned; rounded to the type of out before."""
+    rounded = sbuf(total.shape, out.dtype)
+    nisa.tensor_copy(dst=rounded, src=total)
+    for few in pieces(length(here), PARTITIONS):
+        turned, rows = psum((length(few), length(columns)), out.dtype), sbuf((length(few), length(columns)), out.dtype)
+        nisa.nc_transpose(dst=turned, data=rounded[:, few])
+        nisa.tensor_copy(dst=rows, src=turned)
+        nisa.dma_copy(dst=out[b, here.start + few.start:here.start + few.stop, columns], src=rows)
+
+
+def causal_conv_grad_reference(dy, x, w, dw=None):
+    import numpy as np
+    g, wide, count = np.asarray(dy, dtype=np.float32), np.asarray(x, dtype=np.float32), w.shape[0]
+    time = g.shape[1]
+    dx, sums = 0, []
+    for k in range(count):
+        dx = dx + np.pad(g, ((0, 0), (0, k), (0, 0)))[:, k:k + time] * np.asarray(w)[k]
+        sums.append((g * np.pad(wide, ((0, 0), (k, 0), (0, 0)))[:, :time]).sum(axis=(0, 1)))
+    return dx.astype(dy.dtype), (np.stack(sums) + (0 if dw is None else dw)).astype(np.float32)
+
+
+@nki.jit
+def causal_conv_grad(dy, x, w, dw=None):
+    """dx, dw. GpSimd makes the products of dw and Scalar sums them, Vector does dx."""
+    batch, time, width = x.shape
+    count = w.shape[0]
+    dx, new_dw = hbm(x.shape, dy.dtype), hbm(w.shape)
+    for columns in pieces(width, PARTITIONS):
+        weights = weights_of(w, columns)
+        places = [(b, here) for b in range(batch) for here in pieces(time, TIMES)]
+        sums = sbuf((length(columns), count, len(places)))
+        for n, (b, here) in enumerate(places):
+            past, future = with_past(x, b, here, columns, count - 1), with_future(dy, b, here, columns, count - 1)
+            store_turned(dx, b, here, columns, taps(future, weights, range(count), length(here)))
+            for k in range(count):
+                product, unread = sbuf((length(columns), length(here))), sbuf((length(columns), length(here)), nl.bfloat16)
+                shift = count - 1 - k
+                nisa.tensor_tensor(dst=product, data1=future[:, :length(here)], data2=past[:, shift:shift + length(here)],
+                                   op=nl.multiply, engine=nisa.engine.gpsimd)
+                nisa.activation_reduce(dst=unread, op=nl.copy, data=product, reduce_op=nl.add,
+                                       reduce_res=sums[:, k, n:n + 1])
+        store_weights(new_dw, columns, sums, dw)
+    return dx, new_dw
+
+
+def store_weights(new_dw, columns, sums, dw):
+    total = sbuf((length(columns), sums.shape[1]))
+    nisa.tensor_reduce(dst=total, op=nl.add, data=sums, axis=2)
+    turned, rows = psum((sums.shape[1], length(columns))), sbuf((sums.shape[1], length(columns)))
+    nisa.nc_transpose(dst=turned, data=total)
+    if dw != None:
+        nisa.tensor_tensor(dst=rows, data1=turned, data2=load(dw[:, columns]), op=nl.add)
+    else:
+        nisa.tensor_copy(dst=rows, src=turned)
+    nisa.dma_copy(dst=new_dw[:, columns], src=rows)
