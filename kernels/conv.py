@@ -10,7 +10,7 @@ import nki.language as nl
 
 from tiles import PARTITIONS, hbm, length, load, load_transposed, pieces, psum, sbuf
 
-TIMES = 512  # of a tile
+TIMES = 2048  # of a tile
 
 
 def causal_conv_reference(x, w):

@@ -79,7 +79,8 @@ def rotate(tile, c, s, first, second):
     nisa.tensor_tensor(dst=crossed[:, :, :half], data1=high, data2=sines, op=nl.multiply, engine=nisa.engine.gpsimd)
     nisa.tensor_tensor(dst=crossed[:, :, half:], data1=low, data2=sines, op=nl.multiply, engine=nisa.engine.gpsimd)
     nisa.tensor_tensor(dst=turned[:, :, :half], data1=turned[:, :, :half], data2=crossed[:, :, :half], op=first)
-    nisa.tensor_tensor(dst=turned[:, :, half:], data1=turned[:, :, half:], data2=crossed[:, :, half:], op=second)
+    nisa.tensor_tensor(dst=turned[:, :, half:], data1=turned[:, :, half:], data2=crossed[:, :, half:], op=second,
+                       engine=nisa.engine.gpsimd)
     return turned
 
 
@@ -126,7 +127,7 @@ def rope_norm_grad(dy, x, cos, sin, head_dim, eps=1.1920929e-7, gain=1.0, norm=T
             along = minus_along(tile, back, scale, gain)
             turned = sbuf(tile.shape)
             times_heads(turned, tile, along)
-            nisa.tensor_tensor(dst=result, data1=back, data2=turned, op=nl.add)
+            nisa.tensor_tensor(dst=result, data1=back, data2=turned, op=nl.add, engine=nisa.engine.gpsimd)
         else:
             nisa.activation(dst=result, op=nl.copy, data=back, scale=gain)
         nisa.dma_copy(dst=heads_of(out, b, rows, head_dim), src=result)
