@@ -180,20 +180,24 @@ def to_gradient(logits, total, own, factor, vocab):
 
 
 def backward(x, w, chunk, tiles, logits, dx, new_dw, before):
-    """dx of the chunk, and new_dw = before + what the chunk adds. dx is summed turned, [width, tokens], so that one product
-    moves all tokens; five pieces of its width at a time leave PSUM room for the rest."""
-    depths = pieces(x.shape[1], PARTITIONS)
+    """new_dw = before + what the chunk adds, and dx of the chunk. dx is summed turned, [width, tokens], so that one product
+    moves all tokens; five pieces of its width at a time leave room in PSUM for turned gradients."""
+    words = pieces(w.shape[0], PARTITIONS)
     rows = [load(x[here, :]) for here in tiles]
-    for n, few in enumerate(pieces(len(depths), 5)):
+    for some in words:
+        add_to_table(new_dw, before, some, logits, rows)
+    depths = pieces(x.shape[1], PARTITIONS)
+    for few in pieces(len(depths), 5):
         sums = [psum((length(k), length(chunk))) for k in depths[few]]
-        words = pieces(w.shape[0], PARTITIONS)
+        turned = turned_logits(logits, words[0], length(chunk))
         for i, some in enumerate(words):
-            turned = turned_logits(logits, some, length(chunk))
-            table = load(w[some, :])
+            ready = turned
+            if i + 1 < len(words):
+                turned = turned_logits(logits, words[i + 1], length(chunk))
+            table = load(w[some, depths[few][0].start:depths[few][-1].stop])
             for k, total in zip(depths[few], sums):
-                nisa.nc_matmul(dst=total, stationary=table[:, k], moving=turned, accumulate=i > 0)
-            if n == 0:
-                add_to_table(new_dw, before, some, logits, rows)
+                start = k.start - depths[few][0].start
+                nisa.nc_matmul(dst=total, stationary=table[:, start:start + length(k)], moving=ready, accumulate=i > 0)
         for k, total in zip(depths[few], sums):
             store_turned(dx, chunk, tiles, k, total)
 

@@ -6,7 +6,8 @@
     linear_wgrad   dw + dy^T x                             dy [rows, out], x [rows, in] A^T B
 
 The tensor engine contracts over partitions, so an operand whose contraction runs along its rows is turned as it is
-loaded. One block of the second operand stays in SBUF for the whole contraction while rows of the first pass by.
+loaded. One block of the second operand stays in SBUF for the whole contraction while rows of the first pass by; where the
+contraction is too long for that, as over all tokens, both pass by a block of the output in PSUM.
 """
 import nki
 import nki.isa as nisa
@@ -19,6 +20,7 @@ from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, l
 HELD = 32768  # bytes of a partition for the block of the second operand
 ROWS = 512    # rows of the first operand that are loaded at a time
 GROUP = 4     # banks of PSUM that fill together; as many again are emptied meanwhile
+TOGETHER = 4  # pieces of K in one transfer
 
 
 def linear_reference(x, w, scale=1.0, bias=None, kind="", residual=None, softcap=0.0):
@@ -72,25 +74,25 @@ class RowsTurned(nki.NKIObject):
         self.source = source
         self.free, self.depth = source.shape
 
-    def bytes(self):
-        return bytes_of(self.source.dtype)
-
-    def tile(self, k, free):
-        return load_transposed(self.source[free, k])
+    def tiles(self, depths, free):
+        return [load_transposed(self.source[free, k]) for k in depths]
 
 
 class RowsAsTheyAre(nki.NKIObject):
-    """An operand [K, free] of HBM."""
+    """An operand [K, free] of HBM. One transfer brings several pieces of K."""
 
     def __init__(self, source):
         self.source = source
         self.depth, self.free = source.shape
 
-    def bytes(self):
-        return bytes_of(self.source.dtype)
-
-    def tile(self, k, free):
-        return load(self.source[k, free])
+    def tiles(self, depths, free):
+        if length(depths[-1]) < PARTITIONS or len(depths) == 1:
+            return [load(self.source[k, free]) for k in depths]
+        block = sbuf((PARTITIONS, len(depths), length(free)), self.source.dtype)
+        nisa.dma_copy(dst=block, src=self.source.ap(
+            pattern=[[self.free, PARTITIONS], [PARTITIONS * self.free, len(depths)], [1, length(free)]],
+            offset=depths[0].start * self.free + free.start))
+        return [block[:, i, :] for i in range(len(depths))]
 
 
 class Epilogue(nki.NKIObject):
@@ -142,36 +144,70 @@ class Epilogue(nki.NKIObject):
 def product(out, left, right, epilogue):
     """out[left.free, right.free] = the sum over K of left times right."""
     depths = pieces(left.depth, PARTITIONS)
-    fitting = HELD // (len(depths) * max(left.bytes(), right.bytes())) // BANK * BANK
-    for columns in pieces(right.free, max(fitting, BANK)):
+    width = max(bytes_of(left.source.dtype), bytes_of(right.source.dtype)) * len(depths)
+    if width * min(BANK, right.free) > HELD:
+        streamed(out, left, right, epilogue, depths)
+    else:
+        most = right.free if width * right.free <= HELD else HELD // width // BANK * BANK
+        held_product(out, left, right, epilogue, depths, most)
+
+
+def held_product(out, left, right, epilogue, depths, most):
+    """A block of the right operand stays in SBUF for all of K while rows of the left one pass."""
+    for columns in even_pieces(right.free, most):
         held = []
         biases = epilogue.biases(columns)
         for rows in pieces(left.free, ROWS):
             first = len(held) == 0
             passing = []
-            for k in depths:
+            for few in pieces(len(depths), TOGETHER):
                 if first:
-                    held.append(right.tile(k, columns))
-                passing.append(left.tile(k, rows))
-            block(out, passing, held, epilogue, biases, rows, columns)
+                    held += right.tiles(depths[few], columns)
+                passing += left.tiles(depths[few], rows)
+            across = even_pieces(length(columns), BANK)
+            down = pieces(length(rows), PARTITIONS)
+            together = max(GROUP // len(across), 1)
+            for start in range(0, len(down), together):
+                group = down[start:start + together]
+                totals = new_totals(group, across)
+                add_up(totals, group, across, passing, held, True)
+                finish(out, totals, group, across, epilogue, biases, rows, columns)
 
 
-def block(out, passing, held, epilogue, biases, rows, columns):
-    """out[rows, columns]. A few banks of PSUM fill together, so that products can begin with the first piece of K."""
-    across = even_pieces(length(columns), BANK)
-    down = pieces(length(rows), PARTITIONS)
-    together = max(GROUP // len(across), 1)
-    for start in range(0, len(down), together):
-        group = down[start:start + together]
-        totals = [psum((length(m), length(n))) for m in group for n in across]
-        for k in range(len(held)):
-            for i, m in enumerate(group):
-                for j, n in enumerate(across):
-                    nisa.nc_matmul(dst=totals[i * len(across) + j], stationary=passing[k][:, m], moving=held[k][:, n])
+def streamed(out, left, right, epilogue, depths):
+    """For a K that does not fit: all of PSUM is one block of the output, and both operands pass by."""
+    for columns in even_pieces(right.free, 2 * BANK):
+        biases = epilogue.biases(columns)
+        across = even_pieces(length(columns), BANK)
+        for rows in pieces(left.free, PARTITIONS * (2 * GROUP // len(across))):
+            group = pieces(length(rows), PARTITIONS)
+            totals = new_totals(group, across)
+            for few in pieces(len(depths), TOGETHER):
+                passing, held = left.tiles(depths[few], rows), right.tiles(depths[few], columns)
+                add_up(totals, group, across, passing, held, few.start == 0)
+            finish(out, totals, group, across, epilogue, biases, rows, columns)
+
+
+def new_totals(group, across):
+    """A bank of PSUM for every piece of rows and of columns."""
+    return [psum((length(m), length(n))) for m in group for n in across]
+
+
+def add_up(totals, group, across, passing, held, first):
+    """Adds the products of some pieces of K. The pieces come one after another for all banks, so that the first products
+    need the first of them only."""
+    for k in range(len(held)):
         for i, m in enumerate(group):
-            result = sbuf((length(m), length(columns)), out.dtype)
-            here = slice(rows.start + m.start, rows.start + m.stop)
             for j, n in enumerate(across):
-                epilogue.apply(result[:, n], totals[i * len(across) + j], biases[:, n] if biases != None else None, here,
-                               slice(columns.start + n.start, columns.start + n.stop))
-            nisa.dma_copy(dst=out[here, columns], src=result)
+                nisa.nc_matmul(dst=totals[i * len(across) + j], stationary=passing[k][:, m], moving=held[k][:, n],
+                               accumulate=not first or k > 0)
+
+
+def finish(out, totals, group, across, epilogue, biases, rows, columns):
+    for i, m in enumerate(group):
+        result = sbuf((length(m), length(columns)), out.dtype)
+        here = slice(rows.start + m.start, rows.start + m.stop)
+        for j, n in enumerate(across):
+            epilogue.apply(result[:, n], totals[i * len(across) + j], biases[:, n] if biases != None else None, here,
+                           slice(columns.start + n.start, columns.start + n.stop))
+        nisa.dma_copy(dst=out[here, columns], src=result)

@@ -31,6 +31,10 @@ class Products(unittest.TestCase):
             check_types(self, "linear", "linear_wgrad", dy | x)
             check_types(self, "linear", "linear_wgrad", dy | x, dw=normal(out, width))
 
+    def test_contractions_that_do_not_fit_sbuf(self):
+        check_types(self, "linear", "linear_wgrad", {"dy": (4200, 140), "x": (4200, 520)}, dw=normal(140, 520))
+        check_types(self, "linear", "linear", {"x": (100, 4200), "w": (520, 4200)}, bias=normal(1, 520))
+
 
 if __name__ == "__main__":
     unittest.main()
