@@ -13,11 +13,13 @@ import nki.isa as nisa
 import nki.language as nl
 
 from pointwise import total_of
-from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, load_row, load_transposed, pieces, psum,
-                   sbuf)
+from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, load_row, load_together, load_transposed,
+                   pieces, psum, sbuf, together)
 
 HELD = 65536  # bytes of a partition for the gradient of a chunk's logits
 CHUNK = 512   # most tokens of a chunk: what one product moves
+ACROSS = 5    # pieces of 128 of the width of dx that are summed in one pass
+TOGETHER = 4  # pieces of 128 rows in one transfer
 WORDS = 1024  # words that pass together
 
 
@@ -180,26 +182,38 @@ def to_gradient(logits, total, own, factor, vocab):
 
 
 def backward(x, w, chunk, tiles, logits, dx, new_dw, before):
-    """new_dw = before + what the chunk adds, and dx of the chunk. dx is summed turned, [width, tokens], so that one product
-    moves all tokens; five pieces of its width at a time leave room in PSUM for turned gradients."""
-    words = pieces(w.shape[0], PARTITIONS)
+    """dx of the chunk, and new_dw = before + what the chunk adds. dx is summed turned, [width, tokens], so that one product
+    moves all tokens; five pieces of its width at a time leave room in PSUM for the rest. Rows of w and of new_dw travel
+    512 at a time, and come before the tensor engine needs them."""
     rows = [load(x[here, :]) for here in tiles]
-    for some in words:
-        add_to_table(new_dw, before, some, logits, rows)
+    words = pieces(w.shape[0], PARTITIONS)
     depths = pieces(x.shape[1], PARTITIONS)
-    for few in pieces(len(depths), 5):
+    for n, few in enumerate(pieces(len(depths), ACROSS)):
         sums = [psum((length(k), length(chunk))) for k in depths[few]]
-        turned = turned_logits(logits, words[0], length(chunk))
-        for i, some in enumerate(words):
-            ready = turned
-            if i + 1 < len(words):
-                turned = turned_logits(logits, words[i + 1], length(chunk))
-            table = load(w[some, depths[few][0].start:depths[few][-1].stop])
-            for k, total in zip(depths[few], sums):
-                start = k.start - depths[few][0].start
-                nisa.nc_matmul(dst=total, stationary=table[:, start:start + length(k)], moving=ready, accumulate=i > 0)
+        columns = slice(depths[few][0].start, depths[few][-1].stop)
+        old = before if n == 0 else None
+        groups = [words[some] for some in pieces(len(words), TOGETHER)]
+        coming = rows_of_words(w, old, groups[0], columns)
+        next_turned = [turned_logits(logits, some, length(chunk)) for some in groups[0]]
+        for g, group in enumerate(groups):
+            (tables, olds), turned = coming, next_turned
+            if g + 1 < len(groups):
+                coming = rows_of_words(w, old, groups[g + 1], columns)
+                next_turned = [turned_logits(logits, some, length(chunk)) for some in groups[g + 1]]
+            for i in range(len(group)):
+                for k, total in zip(depths[few], sums):
+                    at = slice(k.start - columns.start, k.stop - columns.start)
+                    nisa.nc_matmul(dst=total, stationary=tables[i][:, at], moving=turned[i], accumulate=g + i > 0)
+            if n == 0:
+                add_to_table(new_dw, olds, group, logits, rows)
         for k, total in zip(depths[few], sums):
             store_turned(dx, chunk, tiles, k, total)
+
+
+def rows_of_words(w, old, group, columns):
+    """Rows of w, and all of those of the gradient so far if there is one."""
+    olds = load_together(old, group, slice(0, old.shape[1])) if old != None else []
+    return load_together(w, group, columns), olds
 
 
 def turned_logits(logits, some, tokens):
@@ -211,19 +225,25 @@ def turned_logits(logits, some, tokens):
     return tile
 
 
-def add_to_table(new_dw, before, some, logits, rows):
+def add_to_table(new_dw, olds, group, logits, rows):
+    """Rows of some words: olds (may be empty) plus the products of the chunk."""
     width = new_dw.shape[1]
-    result = sbuf((length(some), width))
-    old = load(before[some, :]) if before != None else None
-    for columns in even_pieces(width, BANK):
-        total = psum((length(some), length(columns)))
-        for i, part in enumerate(logits):
-            nisa.nc_matmul(dst=total, stationary=part[:, some], moving=rows[i][:, columns], accumulate=i > 0)
-        if before != None:
-            nisa.tensor_tensor(dst=result[:, columns], data1=old[:, columns], data2=total, op=nl.add)
-        else:
-            nisa.tensor_copy(dst=result[:, columns], src=total)
-    nisa.dma_copy(dst=new_dw[some, :], src=result)
+    size = length(group[-1])
+    block = sbuf((PARTITIONS, len(group), width))
+    for w, some in enumerate(group):
+        for columns in even_pieces(width, BANK):
+            total, result = psum((length(some), length(columns))), block[:length(some), w, columns]
+            for i, part in enumerate(logits):
+                nisa.nc_matmul(dst=total, stationary=part[:, some], moving=rows[i][:, columns], accumulate=i > 0)
+            if len(olds) > 0:
+                nisa.tensor_tensor(dst=result, data1=olds[w][:, columns], data2=total, op=nl.add)
+            else:
+                nisa.tensor_copy(dst=result, src=total)
+    if size == PARTITIONS:
+        nisa.dma_copy(dst=together(new_dw, group, slice(0, width)), src=block)
+    else:
+        for w, some in enumerate(group):
+            nisa.dma_copy(dst=new_dw[some, :], src=block[:length(some), w, :])
 
 
 def store_turned(dx, chunk, tiles, k, total):

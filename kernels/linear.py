@@ -14,8 +14,8 @@ import nki.isa as nisa
 import nki.language as nl
 
 from activation import activate, activation_reference
-from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, load_row, load_transposed, pieces, psum,
-                   sbuf)
+from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, load_row, load_together, load_transposed,
+                   pieces, psum, sbuf)
 
 HELD = 32768  # bytes of a partition for the block of the second operand
 ROWS = 512    # rows of the first operand that are loaded at a time
@@ -86,13 +86,7 @@ class RowsAsTheyAre(nki.NKIObject):
         self.depth, self.free = source.shape
 
     def tiles(self, depths, free):
-        if length(depths[-1]) < PARTITIONS or len(depths) == 1:
-            return [load(self.source[k, free]) for k in depths]
-        block = sbuf((PARTITIONS, len(depths), length(free)), self.source.dtype)
-        nisa.dma_copy(dst=block, src=self.source.ap(
-            pattern=[[self.free, PARTITIONS], [PARTITIONS * self.free, len(depths)], [1, length(free)]],
-            offset=depths[0].start * self.free + free.start))
-        return [block[:, i, :] for i in range(len(depths))]
+        return load_together(self.source, depths, free)
 
 
 class Epilogue(nki.NKIObject):

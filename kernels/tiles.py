@@ -65,6 +65,21 @@ def load(source):
     return tile
 
 
+def together(tensor, group, columns):
+    """Pieces of 128 rows of a [rows, width] tensor as one [128, pieces, columns] view of HBM; whole pieces only."""
+    width = tensor.shape[1]
+    return tensor.ap(pattern=[[width, PARTITIONS], [PARTITIONS * width, len(group)], [1, length(columns)]],
+                     offset=group[0].start * width + columns.start)
+
+
+def load_together(tensor, group, columns):
+    """tensor[piece, columns] for neighbouring pieces of 128 rows, in one transfer if all are whole."""
+    if length(group[-1]) < PARTITIONS or len(group) == 1:
+        return [load(tensor[piece, columns]) for piece in group]
+    block = load(together(tensor, group, columns))
+    return [block[:, i, :] for i in range(len(group))]
+
+
 def load_row(vector, columns):
     """One row [1, width] of HBM on every partition: read with step 0 along partitions."""
     tile = sbuf((PARTITIONS, length(columns)), vector.dtype)
