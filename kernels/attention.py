@@ -181,6 +181,7 @@ def hide(s, powers, keys, block, seen):
 def attention(q, k, v, head_dim, window=None):
     s = shape_of(q, k, head_dim, window)
     y, lse = hbm(q.shape, q.dtype), hbm((s.batch, s.heads, s.time))
+    unfinished = []
     for b in nl.affine_range(s.batch):
         for chunk in chunks_of_heads(s, q.dtype):
             queries, keys, values = load_rows(q, b, chunk.q), load_rows(k, b, chunk.kv), load_rows(v, b, chunk.kv)
@@ -192,50 +193,72 @@ def attention(q, k, v, head_dim, window=None):
                 of_head = [tile[:, g * head_dim:(g + 1) * head_dim] for tile in values]
                 for h in range(g * s.ratio, (g + 1) * s.ratio):
                     queries_t = turned_heads(queries, h * head_dim, s)
-                    for row in range(len(s.rows)):
-                        at = h * len(s.rows) + row
-                        count = length(s.rows[row])
-                        attend(s, row, queries_t, keys_t, of_head, results[row][:, h * head_dim:(h + 1) * head_dim],
-                               sums[:count, at:at + 1], shifts[:count, at:at + 1])
+                    attend(s, queries_t, keys_t, of_head, results, sums, shifts, h)
             store_rows(y, b, chunk.q, results)
-            store_log_sums(lse, b, chunk, s, sums, shifts)
+            unfinished.append((b, chunk, sums, shifts))
+    for b, chunk, sums, shifts in unfinished:
+        store_log_sums(lse, b, chunk, s, sums, shifts)
     return y, lse
 
 
-def attend(s, row, queries_t, keys_t, values, result, total, shift):
-    """128 queries with a running maximum. result: y; total, shift: log_sum_exp is log(total) + shift."""
-    queries = s.rows[row]
-    count = length(queries)
-    column = (count, 1)
-    summed = sbuf((count, s.head_dim))
-    maximum = sbuf(column)
-    blocks = visible_keys(s, queries, KEYS)
-    for i, block in enumerate(blocks):
-        scores = scores_of(s, queries, block, queries_t, keys_t)
-        highest, bias = sbuf(column), sbuf(column)
-        nisa.tensor_reduce(dst=highest, op=nl.maximum, data=scores, axis=1)
-        if i > 0:
-            nisa.tensor_tensor(dst=highest, data1=maximum, data2=highest, op=nl.maximum)
-        nisa.tensor_scalar(dst=bias, data=highest, op0=nl.multiply, operand0=-s.scale, engine=nisa.engine.vector)
-        powers, more = sbuf((count, length(block)), values[0].dtype), sbuf(column)
+def attend(s, queries_t, keys_t, values, results, sums, shifts, h):
+    """All rows of head h, 128 queries at a time with a running maximum. results: y; sums, shifts: log_sum_exp is log(sum) +
+    shift. Scores and their maximum are made one block of keys ahead."""
+    work = [(row, i, block) for row in range(len(s.rows))
+            for i, block in enumerate(visible_keys(s, s.rows[row], KEYS))]
+    ahead = scores_and_maximum(s, work[0], queries_t, keys_t, None)
+    for n, (row, i, block) in enumerate(work):
+        scores, highest, bias = ahead
+        column = highest.shape
+        powers, more = sbuf((column[0], length(block)), values[0].dtype), sbuf(column)
         nisa.activation_reduce(dst=powers, op=nl.exp, data=scores, scale=s.scale, bias=bias, reduce_op=nl.add,
                                reduce_res=more)
-        product = product_with_values(s, powers, block, values)
-        if i == 0:
-            nisa.tensor_copy(dst=total, src=more)
-            nisa.tensor_copy(dst=summed, src=product)
-        else:
+        if i > 0:
             # What was summed so far shrinks by exp(scale (old maximum - new maximum)).
             shrink = sbuf(column)
             nisa.activation(dst=shrink, op=nl.exp, data=maximum, scale=s.scale, bias=bias)
-            nisa.scalar_tensor_tensor(dst=total, data=total, op0=nl.multiply, operand0=shrink, op1=nl.add, operand1=more)
-            nisa.scalar_tensor_tensor(dst=summed, data=summed, op0=nl.multiply, operand0=shrink, op1=nl.add,
-                                      operand1=product)
+        if n + 1 < len(work):
+            ahead = scores_and_maximum(s, work[n + 1], queries_t, keys_t, highest if work[n + 1][0] == row else None)
+        product = product_with_values(s, powers, block, values)
+        if i == 0:
+            total, summed = more, sbuf(product.shape)
+            nisa.tensor_copy(dst=summed, src=product)
+        else:
+            total, summed = shrunk(total, shrink, more), shrunk(summed, shrink, product)
         maximum = highest
-    share = sbuf(column)
+        if n + 1 == len(work) or work[n + 1][0] != row:
+            at = h * len(s.rows) + row
+            finish_row(s, results[row][:, h * s.head_dim:(h + 1) * s.head_dim], summed, total, maximum,
+                       sums[:column[0], at:at + 1], shifts[:column[0], at:at + 1])
+
+
+def shrunk(old, shrink, more):
+    """old shrink + more."""
+    new = sbuf(old.shape)
+    nisa.scalar_tensor_tensor(dst=new, data=old, op0=nl.multiply, operand0=shrink, op1=nl.add, operand1=more)
+    return new
+
+
+def finish_row(s, result, summed, total, maximum, sum_of_row, shift):
+    share = sbuf(total.shape)
     nisa.reciprocal(dst=share, data=total)
     nisa.tensor_scalar(dst=result, data=summed, op0=nl.multiply, operand0=share, engine=nisa.engine.vector)
+    nisa.tensor_copy(dst=sum_of_row, src=total, engine=nisa.engine.vector)
     nisa.tensor_scalar(dst=shift, data=maximum, op0=nl.multiply, operand0=s.scale, engine=nisa.engine.vector)
+
+
+def scores_and_maximum(s, item, queries_t, keys_t, maximum):
+    """Scores of 128 queries and a block of keys, the highest so far of each query, and what makes it the exponential's 0."""
+    row, _, block = item
+    scores = scores_of(s, s.rows[row], block, queries_t, keys_t)
+    highest, bias = sbuf((scores.shape[0], 1)), sbuf((scores.shape[0], 1))
+    nisa.tensor_reduce(dst=highest, op=nl.maximum, data=scores, axis=1)
+    if maximum != None:
+        both = sbuf(highest.shape)
+        nisa.tensor_tensor(dst=both, data1=maximum, data2=highest, op=nl.maximum)
+        highest = both
+    nisa.tensor_scalar(dst=bias, data=highest, op0=nl.multiply, operand0=-s.scale, engine=nisa.engine.vector)
+    return scores, highest, bias
 
 
 def scores_of(s, queries, block, queries_t, keys_t):
@@ -245,20 +268,22 @@ def scores_of(s, queries, block, queries_t, keys_t):
         for part in range(len(keys_t)):
             nisa.nc_matmul(dst=scores[:, few], stationary=queries_t[part][:, queries],
                            moving=keys_t[part][:, block.start + few.start:block.start + few.stop], accumulate=part > 0)
-    late = block.stop > queries.start + 1
-    old = block.start < queries.stop - 1 - s.window
-    if not late and not old:
-        return scores
-    masked = sbuf(scores.shape)
-    nisa.tensor_copy(dst=masked, src=scores)
-    pattern = [[-1, length(block)]]
-    if late:
-        nisa.affine_select(dst=masked, pattern=pattern, offset=queries.start - block.start, channel_multiplier=1,
-                           on_true_tile=masked, on_false_value=LOWEST, cmp_op=nl.greater_equal)
-    if old:
-        nisa.affine_select(dst=masked, pattern=[[1, length(block)]], offset=block.start - queries.start + s.window,
-                           channel_multiplier=-1, on_true_tile=masked, on_false_value=LOWEST, cmp_op=nl.greater_equal)
-    return masked
+    late = slice(max(queries.start - block.start, 0), length(block))  # keys that come after some of the queries
+    if length(late) > 1:
+        hide_scores(scores, late, [[-1, length(late)]], queries.start - block.start - late.start, 1)
+    old = slice(0, min(length(block), queries.stop - 1 - s.window - block.start))  # keys too old for some of them
+    if length(old) > 0:
+        hide_scores(scores, old, [[1, length(old)]], block.start - queries.start + s.window, -1)
+    return scores
+
+
+def hide_scores(scores, columns, pattern, offset, channel_multiplier):
+    """The lowest number where the affine value is negative. GpSimd does not reach PSUM, so the columns go there and back."""
+    tile = sbuf((scores.shape[0], length(columns)))
+    nisa.tensor_copy(dst=tile, src=scores[:, columns])
+    nisa.affine_select(dst=tile, pattern=pattern, offset=offset, channel_multiplier=channel_multiplier, on_true_tile=tile,
+                       on_false_value=LOWEST, cmp_op=nl.greater_equal)
+    nisa.tensor_copy(dst=scores[:, columns], src=tile)
 
 
 def product_with_values(s, powers, block, values):
