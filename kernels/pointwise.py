@@ -1,9 +1,10 @@
 """Ops that touch each element a few times, between one load and one store: the host ops `add`, `cast`, `mix`, `mix_grad`,
-`ema` and `blend`. Tensors are [rows, width]; what the host holds flat or with more axes is reshaped to that.
+`ema`, `blend` and `gradient_scale`. Tensors are [rows, width]; what the host holds flat or with more axes is reshaped to that.
 
     add          a + b, in the type of a            cast       x in another type
     mix          r x + z x0                         mix_grad   r dy; addend + z dy; sum(dy x); sum(dy x0)
     ema          decay average + (1 - decay) p      blend      (1 - alpha) p + alpha average
+    gradient_scale  from the sums of squares of all gradients, one of sum_of_squares each
 r, z, decay and alpha are tensors [1, 1] fp32: parameters, or numbers that a schedule changes.
 """
 import nki
@@ -160,3 +161,50 @@ def blend_reference(average, alpha, p):
 def blend(average, alpha, p):
     rest, share = rest_of(alpha)
     return combine(p, average, rest, share, hbm(p.shape, p.dtype))
+
+
+def sum_of_squares_reference(x):
+    import numpy as np
+    return np.sum(np.asarray(x, dtype=np.float64)**2).reshape(1, 1).astype(np.float32)
+
+
+@nki.jit
+def sum_of_squares(x):
+    """What one gradient adds to the squared norm."""
+    tiles = blocks(x.shape, 2 * WIDTH)
+    sums = sbuf((PARTITIONS, len(tiles)))
+    if x.shape[0] % PARTITIONS != 0:
+        nisa.memset(dst=sums, value=0.0)
+    for i, (rows, columns) in enumerate(tiles):
+        tile = load(x[rows, columns])
+        unread = sbuf(tile.shape, nl.bfloat16)
+        nisa.activation_reduce(dst=unread, op=nl.square, data=tile, reduce_op=nl.add, reduce_res=sums[:length(rows), i:i + 1])
+    return total_of(sums)
+
+
+def gradient_scale_reference(squares, micro_batches, clip=1.0):
+    import numpy as np
+    mean = 1 / np.asarray(micro_batches)
+    norm = np.sqrt(np.asarray(squares).sum()) * mean
+    return (np.where((clip > 0) & (norm > clip), mean * clip / norm, mean)).astype(np.float32), norm.astype(np.float32)
+
+
+@nki.jit
+def gradient_scale(squares, micro_batches, clip=1.0):
+    """Scale and norm [1, 1] from the sums of squares [1, n] of all gradients: mean min(1, clip / norm); no clip when 0."""
+    given, total, mean, norm, scale = load(squares), sbuf((1, 1)), sbuf((1, 1)), sbuf((1, 1)), sbuf((1, 1))
+    nisa.tensor_reduce(dst=total, op=nl.add, data=given, axis=1)
+    nisa.reciprocal(dst=mean, data=load(micro_batches))
+    nisa.activation(dst=norm, op=nl.sqrt, data=total)
+    nisa.tensor_tensor(dst=norm, data1=norm, data2=mean, op=nl.multiply)
+    if clip > 0:
+        share = sbuf((1, 1))
+        nisa.tensor_scalar(dst=share, data=norm, op0=nl.maximum, operand0=clip, engine=nisa.engine.vector)
+        nisa.reciprocal(dst=share, data=share)
+        nisa.scalar_tensor_tensor(dst=scale, data=share, op0=nl.multiply, operand0=clip, op1=nl.multiply, operand1=mean)
+    else:
+        nisa.tensor_copy(dst=scale, src=mean)
+    outs = [hbm((1, 1)), hbm((1, 1))]
+    nisa.dma_copy(dst=outs[0], src=scale)
+    nisa.dma_copy(dst=outs[1], src=norm)
+    return outs[0], outs[1]

@@ -3,6 +3,8 @@ import os
 import sys
 import unittest
 
+import numpy as np
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kernel_checks import check, check_types, normal  # noqa: E402
 
@@ -28,6 +30,13 @@ class Elementwise(unittest.TestCase):
         for shape in ((128, 256), (70, 2100)):
             check(self, "pointwise", "ema", p=normal(*shape), decay=share, average=normal(*shape, seed=2))
             check(self, "pointwise", "blend", average=normal(*shape), alpha=share, p=normal(*shape, seed=2))
+
+    def test_gradient_scale(self):
+        for shape in ((128, 256), (70, 4500)):
+            check_types(self, "pointwise", "sum_of_squares", {"x": shape})
+        squares, batches = np.array([[3.0, 6.0]], dtype=np.float32), np.array([[2.0]], dtype=np.float32)
+        for clip in (0.0, 1.0, 100.0):
+            check(self, "pointwise", "gradient_scale", squares=squares, micro_batches=batches, clip=clip)
 
     def test_activations(self):
         for kind in ("relu2", "leaky_relu2", "gelu", "silu"):

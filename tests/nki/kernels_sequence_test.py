@@ -1,4 +1,4 @@
-"""Kernels of kernels/ that know tokens and positions: embedding, convolution, rotary positions."""
+"""Kernels of kernels/ that know tokens and positions: embedding, convolution, rotary positions, gates."""
 import os
 import sys
 import unittest
@@ -47,6 +47,20 @@ class Rotary(unittest.TestCase):
             for more in ({}, {"gain": 1.2, "eps": 1e-5}, {"norm": False, "gain": 0.7}):
                 check_types(self, "rope", "rope_norm", {"x": shape}, **angles(time, head_dim), **more)
                 check_types(self, "rope", "rope_norm_grad", {"dy": shape, "x": shape}, **angles(time, head_dim), **more)
+
+
+class Gates(unittest.TestCase):
+    def test_value_gate(self):
+        for tokens, heads, size in ((128, 2, 64), (200, 3, 16)):
+            shapes = {"v": (tokens, heads * size), "g": (tokens, heads), "e": (tokens, heads * size)}
+            check_types(self, "gate", "value_gate", shapes)
+            check_types(self, "gate", "value_gate_grad", {"dy": shapes["v"], "g": shapes["g"], "e": shapes["e"]})
+
+    def test_smear(self):
+        for batch, time, width in ((1, 128, 64), (2, 257, 100)):
+            shape, scale = (batch, time, width), normal(1, 1, seed=8)
+            check_types(self, "gate", "smear", {"x": shape, "g": (batch, time, 1)}, scale=scale)
+            check_types(self, "gate", "smear_grad", {"dy": shape, "x": shape, "g": (batch, time, 1)}, scale=scale)
 
 
 if __name__ == "__main__":
