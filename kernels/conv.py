@@ -8,9 +8,9 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 
-from tiles import PARTITIONS, hbm, length, load, load_transposed, pieces, psum, sbuf
+from tiles import PARTITIONS, hbm, length, load, load_transposed_into, pieces, psum, sbuf
 
-TIMES = 2048  # of a tile
+TIMES = 1024  # of a tile
 
 
 def causal_conv_reference(x, w):
@@ -25,13 +25,16 @@ def causal_conv_reference(x, w):
 def causal_conv(x, w):
     batch, time, width = x.shape
     out = hbm(x.shape, x.dtype)
-    for columns in pieces(width, PARTITIONS):
-        weights = weights_of(w, columns)
-        for b in nl.affine_range(batch):
-            for here in pieces(time, TIMES):
-                tile = with_past(x, b, here, columns, w.shape[0] - 1)
-                total = taps(tile, weights, [w.shape[0] - 1 - k for k in range(w.shape[0])], length(here))
-                store_turned(out, b, here, columns, total)
+    channels = pieces(width, PARTITIONS)
+    weights = [weights_of(w, columns) for columns in channels]
+    last = w.shape[0] - 1
+    for b in nl.affine_range(batch):
+        for here in pieces(time, TIMES):
+            results = []
+            for columns, of_channel in zip(channels, weights):
+                tile = with_past(x, b, here, columns, last)
+                results.append(taps(tile, of_channel, [last - k for k in range(last + 1)], length(here), x.dtype))
+            store_turned(out, b, here, channels, results)
     return out
 
 
@@ -50,8 +53,7 @@ def with_past(x, b, here, columns, past):
     known = min(past, here.start)
     if known < past:
         nisa.memset(dst=tile[:, :past - known], value=0.0)
-    whole = load_transposed(x[b, here.start - known:here.stop, columns])
-    nisa.tensor_copy(dst=tile[:, past - known:], src=whole)
+    load_transposed_into(tile[:, past - known:], x[b, here.start - known:here.stop, columns])
     return tile
 
 
@@ -61,29 +63,34 @@ def with_future(x, b, here, columns, future):
     known = min(future, x.shape[1] - here.stop)
     if known < future:
         nisa.memset(dst=tile[:, length(here) + known:], value=0.0)
-    nisa.tensor_copy(dst=tile[:, :length(here) + known], src=load_transposed(x[b, here.start:here.stop + known, columns]))
+    load_transposed_into(tile[:, :length(here) + known], x[b, here.start:here.stop + known, columns])
     return tile
 
 
-def taps(tile, weights, shifts, count):
-    """The sum over taps of weights[:, k] tile[:, shifts[k] …]: [channels, count] fp32."""
-    total = sbuf((tile.shape[0], count))
+def taps(tile, weights, shifts, count, dtype):
+    """The sum over taps of weights[:, k] tile[:, shifts[k] …]: [channels, count], summed in fp32, then of type dtype."""
+    total = sbuf((tile.shape[0], count), nl.float32 if len(shifts) > 1 else dtype)
     nisa.activation(dst=total, op=nl.copy, data=tile[:, shifts[0]:shifts[0] + count], scale=weights[:, 0:1])
     for k in range(1, len(shifts)):
-        nisa.scalar_tensor_tensor(dst=total, data=tile[:, shifts[k]:shifts[k] + count], op0=nl.multiply,
+        more = sbuf((tile.shape[0], count), nl.float32 if k + 1 < len(shifts) else dtype)
+        nisa.scalar_tensor_tensor(dst=more, data=tile[:, shifts[k]:shifts[k] + count], op0=nl.multiply,
                                   operand0=weights[:, k:k + 1], op1=nl.add, operand1=total)
+        total = more
     return total
 
 
-def store_turned(out, b, here, columns, total):
-    """out[b, here, columns] = total [channels, times], turned; rounded to the type of out before."""
-    rounded = sbuf(total.shape, out.dtype)
-    nisa.tensor_copy(dst=rounded, src=total)
+def store_turned(out, b, here, channels, results):
+    """out[b, here] from a tile [channels, times] for each 128 channels. Blocks of 128 by 128 leave PSUM four at a time."""
     for few in pieces(length(here), PARTITIONS):
-        turned, rows = psum((length(few), length(columns)), out.dtype), sbuf((length(few), length(columns)), out.dtype)
-        nisa.nc_transpose(dst=turned, data=rounded[:, few])
-        nisa.tensor_copy(dst=rows, src=turned)
-        nisa.dma_copy(dst=out[b, here.start + few.start:here.start + few.stop, columns], src=rows)
+        rows = sbuf((length(few), out.shape[2]), out.dtype)
+        for some in pieces(len(channels), 4):
+            columns = slice(channels[some][0].start, channels[some][-1].stop)
+            turned = psum((length(few), length(columns)), out.dtype)
+            for channel, result in zip(channels[some], results[some]):
+                nisa.nc_transpose(dst=turned[:, channel.start - columns.start:channel.stop - columns.start],
+                                  data=result[:, few])
+            nisa.tensor_copy(dst=rows[:, columns], src=turned)
+        nisa.dma_copy(dst=out[b, here.start + few.start:here.start + few.stop, :], src=rows)
 
 
 def causal_conv_grad_reference(dy, x, w, dw=None):
@@ -101,23 +108,26 @@ def causal_conv_grad_reference(dy, x, w, dw=None):
 def causal_conv_grad(dy, x, w, dw=None):
     """dx, dw. GpSimd makes the products of dw and Scalar sums them, Vector does dx."""
     batch, time, width = x.shape
-    count = w.shape[0]
+    last = w.shape[0] - 1
     dx, new_dw = hbm(x.shape, dy.dtype), hbm(w.shape)
-    for columns in pieces(width, PARTITIONS):
-        weights = weights_of(w, columns)
-        places = [(b, here) for b in range(batch) for here in pieces(time, TIMES)]
-        sums = sbuf((length(columns), count, len(places)))
-        for n, (b, here) in enumerate(places):
-            past, future = with_past(x, b, here, columns, count - 1), with_future(dy, b, here, columns, count - 1)
-            store_turned(dx, b, here, columns, taps(future, weights, range(count), length(here)))
-            for k in range(count):
+    channels = pieces(width, PARTITIONS)
+    weights = [weights_of(w, columns) for columns in channels]
+    places = [(b, here) for b in range(batch) for here in pieces(time, TIMES)]
+    sums = [sbuf((length(columns), last + 1, len(places))) for columns in channels]
+    for n, (b, here) in enumerate(places):
+        results = []
+        for columns, of_channel, total in zip(channels, weights, sums):
+            past, future = with_past(x, b, here, columns, last), with_future(dy, b, here, columns, last)
+            results.append(taps(future, of_channel, range(last + 1), length(here), dy.dtype))
+            for k in range(last + 1):
                 product, unread = sbuf((length(columns), length(here))), sbuf((length(columns), length(here)), nl.bfloat16)
-                shift = count - 1 - k
-                nisa.tensor_tensor(dst=product, data1=future[:, :length(here)], data2=past[:, shift:shift + length(here)],
+                nisa.tensor_tensor(dst=product, data1=future[:, :length(here)], data2=past[:, last - k:last - k + length(here)],
                                    op=nl.multiply, engine=nisa.engine.gpsimd)
                 nisa.activation_reduce(dst=unread, op=nl.copy, data=product, reduce_op=nl.add,
-                                       reduce_res=sums[:, k, n:n + 1])
-        store_weights(new_dw, columns, sums, dw)
+                                       reduce_res=total[:, k, n:n + 1])
+        store_turned(dx, b, here, channels, results)
+    for columns, total in zip(channels, sums):
+        store_weights(new_dw, columns, total, dw)
     return dx, new_dw
 
 

@@ -95,13 +95,17 @@ def transpose(dst, data):
 
 
 def load_transposed(source):
-    """A new tile [columns, rows] of a [rows, columns] view of HBM, columns at most 128. Two-byte types are turned by the
-    DMA engines on the way; others by the tensor engine, in blocks of 128 rows."""
+    """A new tile [columns, rows] of a [rows, columns] view of HBM, columns at most 128."""
     rows, columns = source.shape
     tile = sbuf((columns, rows), source.dtype)
+    load_transposed_into(tile, source)
+    return tile
+
+
+def load_transposed_into(tile, source):
+    """Two-byte types are turned by the DMA engines on the way; others by the tensor engine, in blocks of 128 rows."""
     if source.dtype in (nl.bfloat16, nl.float16):
         nisa.dma_transpose(dst=tile, src=source)
-        return tile
-    for piece in pieces(rows, PARTITIONS):
-        transpose(tile[:, piece], load(source[piece, :]))
-    return tile
+    else:
+        for piece in pieces(source.shape[0], PARTITIONS):
+            transpose(tile[:, piece], load(source[piece, :]))
