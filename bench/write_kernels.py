@@ -179,7 +179,8 @@ def grouped(args):
 
 def library_row(ops, kernel, args):
     result = profile(kernel, args)
-    engine, busy = max(((name, engine["share"]) for name, engine in result["engines"].items()), key=lambda pair: pair[1])
+    shares = [(engine["share"], name) for name, engine in result["engines"].items()]
+    busy, engine = max(shares)
     mfu = f"{100 * result['mfu']:.1f} %" if result["mfu"] > 0.01 else ""
     return (f"| {ops} | `{kernel}` | {grouped(args)} | {result['latency_us']:.1f} | {mfu} | {100 * result['mbu']:.1f} % | "
             f"{engine} {100 * busy:.0f} % |")
@@ -192,7 +193,8 @@ def library():
     rows = [library_row(*entry) for entry in LIBRARY]
     bandwidth = tomllib.loads((ROOT / "data/chips/trn2.toml").read_text())["memory"]["hbm_core_bytes_per_ns"]["value"]
     return "\n".join([LIBRARY_TEXT.format(visible=100 * visible, hbm=bandwidth),
-                      "| host op | kernel | arguments | us | MFU | MBU | busiest engine |", "|---|---|---|---|---|---|---|"] + rows)
+                      "| host op | kernel | arguments | us | MFU | MBU | busiest engine |",
+                      "|---|---|---|---|---|---|---|"] + rows)
 
 
 def main():

@@ -292,7 +292,8 @@ def product_with_values(s, powers, block, values):
     product = psum((count, s.head_dim))
     for few in pieces(length(block), KEYS // 2):
         steps = pieces(length(few), PARTITIONS)
-        turned, tiles = psum((PARTITIONS, len(steps), count), powers.dtype), sbuf((PARTITIONS, len(steps), count), powers.dtype)
+        shape = (PARTITIONS, len(steps), count)
+        turned, tiles = psum(shape, powers.dtype), sbuf(shape, powers.dtype)
         for i, keys in enumerate(steps):
             nisa.nc_transpose(dst=turned[:length(keys), i, :], data=powers[:, few.start + keys.start:few.start + keys.stop])
         size = length(steps[0])

@@ -97,8 +97,8 @@ def turned_heads(tiles, first, s):
 
 
 def store_log_sums(lse, b, chunk, s, sums, shifts=None):
-    """lse[b, heads of the chunk, :] = log(sums) + shifts, [128, heads row pieces]: one logarithm, so that its table is loaded
-    once, and a turn, so that rows of 128 are stored."""
+    """lse[b, heads of the chunk, :] = log(sums) + shifts, [128, heads row pieces]: one logarithm, so that its table is
+    loaded once, and a turn, so that rows of 128 are stored."""
     logs = sbuf(sums.shape)
     nisa.activation(dst=logs, op=nl.log, data=sums)
     if shifts != None:

@@ -121,8 +121,9 @@ def causal_conv_grad(dy, x, w, dw=None):
             results.append(taps(future, of_channel, range(last + 1), length(here), dy.dtype))
             for k in range(last + 1):
                 product, unread = sbuf((length(columns), length(here))), sbuf((length(columns), length(here)), nl.bfloat16)
-                nisa.tensor_tensor(dst=product, data1=future[:, :length(here)], data2=past[:, last - k:last - k + length(here)],
-                                   op=nl.multiply, engine=nisa.engine.gpsimd)
+                nisa.tensor_tensor(dst=product, data1=future[:, :length(here)],
+                                   data2=past[:, last - k:last - k + length(here)], op=nl.multiply,
+                                   engine=nisa.engine.gpsimd)
                 nisa.activation_reduce(dst=unread, op=nl.copy, data=product, reduce_op=nl.add,
                                        reduce_res=total[:, k, n:n + 1])
         store_turned(dx, b, here, channels, results)

@@ -132,7 +132,8 @@ def smear_grad_reference(dy, x, g, scale):
     passed = factor * s * d
     dx = d + np.pad(passed, ((0, 0), (0, 1), (0, 0)))[:, 1:]
     dot = (d * before(x)).sum(axis=-1, keepdims=True)
-    return dx.astype(dy.dtype), (factor * s * (1 - s) * dot).astype(g.dtype), (s * dot).sum().reshape(1, 1).astype(np.float32)
+    dlambda = (s * dot).sum().reshape(1, 1).astype(np.float32)
+    return dx.astype(dy.dtype), (factor * s * (1 - s) * dot).astype(g.dtype), dlambda
 
 
 @nki.jit

@@ -15,7 +15,7 @@ import nki.language as nl
 
 from activation import activate, activation_reference
 from tiles import (BANK, PARTITIONS, bytes_of, even_pieces, hbm, length, load, load_row, load_together, load_transposed,
-                   pieces, psum, sbuf)
+                   pieces, psum, sbuf, transpose)
 
 HELD = 32768  # bytes of a partition for the block of the second operand
 ROWS = 512    # rows of the first operand that are loaded at a time
@@ -34,7 +34,8 @@ def linear_reference(x, w, scale=1.0, bias=None, kind="", residual=None, softcap
 
 @nki.jit
 def linear(x, w, scale=1.0, bias=None, kind="", residual=None, softcap=0.0):
-    """kind: "" or an activation (relu2, leaky_relu2, gelu, silu); bias [1, out]; residual [rows, out]; softcap c: c tanh(y / c)."""
+    """kind: "" or an activation (relu2, leaky_relu2, gelu, silu); bias [1, out]; residual [rows, out]; with a softcap c,
+    c tanh(y / c)."""
     out = hbm((x.shape[0], w.shape[0]), x.dtype)
     product(out, RowsTurned(x), RowsTurned(w), Epilogue(scale, bias, kind, residual, softcap))
     return out
@@ -75,7 +76,16 @@ class RowsTurned(nki.NKIObject):
         self.free, self.depth = source.shape
 
     def tiles(self, depths, free):
-        return [load_transposed(self.source[free, k]) for k in depths]
+        if bytes_of(self.source.dtype) == 2:
+            return [load_transposed(self.source[free, k]) for k in depths]
+        # Through the tensor engine: one load of 128 rows serves all pieces of K.
+        tiles = [sbuf((length(k), length(free)), self.source.dtype) for k in depths]
+        start, stop = depths[0].start, depths[-1].stop
+        for rows in pieces(length(free), PARTITIONS):
+            block = load(self.source[free.start + rows.start:free.start + rows.stop, start:stop])
+            for k, tile in zip(depths, tiles):
+                transpose(tile[:, rows], block[:, k.start - start:k.stop - start])
+        return tiles
 
 
 class RowsAsTheyAre(nki.NKIObject):

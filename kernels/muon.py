@@ -249,7 +249,8 @@ def row_scales(polar, moment, new_moment, beta2):
     for i, here in enumerate(parts):
         tile = load(polar[here, :])
         unread = sbuf(tile.shape, nl.bfloat16)
-        nisa.activation_reduce(dst=unread, op=nl.square, data=tile, reduce_op=nl.add, reduce_res=sums[:length(here), i:i + 1])
+        nisa.activation_reduce(dst=unread, op=nl.square, data=tile, reduce_op=nl.add,
+                               reduce_res=sums[:length(here), i:i + 1])
         nisa.dma_copy(dst=old[:length(here), i:i + 1], src=moment[here, :])
     new, scale = new_moments(sums, cols, old, beta2)
     keep = norm_kept(sums, scale, total_of_rows)

@@ -1,5 +1,6 @@
-"""Ops that touch each element a few times, between one load and one store: the host ops `add`, `cast`, `mix`, `mix_grad`,
-`ema`, `blend` and `gradient_scale`. Tensors are [rows, width]; what the host holds flat or with more axes is reshaped to that.
+"""Ops that touch each element a few times, between one load and one store: the host ops `add`, `cast`, `mix`,
+`mix_grad`, `ema`, `blend` and `gradient_scale`. Tensors are [rows, width]; what the host holds flat or with more axes is
+reshaped to that.
 
     add          a + b, in the type of a            cast       x in another type
     mix          r x + z x0                         mix_grad   r dy; addend + z dy; sum(dy x); sum(dy x0)
@@ -178,7 +179,8 @@ def sum_of_squares(x):
     for i, (rows, columns) in enumerate(tiles):
         tile = load(x[rows, columns])
         unread = sbuf(tile.shape, nl.bfloat16)
-        nisa.activation_reduce(dst=unread, op=nl.square, data=tile, reduce_op=nl.add, reduce_res=sums[:length(rows), i:i + 1])
+        nisa.activation_reduce(dst=unread, op=nl.square, data=tile, reduce_op=nl.add,
+                               reduce_res=sums[:length(rows), i:i + 1])
     return total_of(sums)
 
 
