@@ -18,7 +18,7 @@ from attention_parts import (chunks_of_heads, load_rows, log_columns, shape_of, 
 from tiles import PARTITIONS, hbm, length, pieces, psum, sbuf
 
 QUERIES = 512   # of a block in attention_bounded: one bank of scores
-AHEAD = 2       # how many scores it makes before it needs them
+AHEAD = 3       # how many scores it makes before it needs them
 KEYS = 1024     # of a block in attention: two banks of scores
 LOWEST = -3.0e38
 
@@ -295,7 +295,8 @@ def product_with_values(s, powers, block, values):
         shape = (PARTITIONS, len(steps), count)
         turned, tiles = psum(shape, powers.dtype), sbuf(shape, powers.dtype)
         for i, keys in enumerate(steps):
-            nisa.nc_transpose(dst=turned[:length(keys), i, :], data=powers[:, few.start + keys.start:few.start + keys.stop])
+            nisa.nc_transpose(dst=turned[:length(keys), i, :], engine=nisa.engine.tensor,
+                              data=powers[:, few.start + keys.start:few.start + keys.stop])
         size = length(steps[0])
         whole = len([1 for keys in steps if length(keys) == size])
         nisa.tensor_copy(dst=tiles[:size, :whole, :], src=turned[:size, :whole, :])

@@ -99,7 +99,7 @@ def columns_of(s, log_sum_exp, b, head):
 
 def turn_and_negate(dst, rows):
     turned = psum((rows.shape[1], rows.shape[0]))
-    nisa.nc_transpose(dst=turned, data=rows)
+    nisa.nc_transpose(dst=turned, data=rows, engine=nisa.engine.tensor)
     nisa.activation(dst=dst, op=nl.copy, data=turned, scale=-1.0)
 
 
@@ -182,7 +182,7 @@ def add_to_queries(s, head, row, seen, ds, keys):
     turned = psum((PARTITIONS, len(steps), count), ds.dtype)
     tiles = sbuf((PARTITIONS, len(steps), count), ds.dtype)
     for i, step in enumerate(steps):
-        nisa.nc_transpose(dst=turned[:length(step), i, :], data=ds[:, step])
+        nisa.nc_transpose(dst=turned[:length(step), i, :], data=ds[:, step], engine=nisa.engine.tensor)
     whole = length(seen) // PARTITIONS
     if whole > 0:
         nisa.tensor_copy(dst=tiles[:, :whole, :], src=turned[:, :whole, :])

@@ -90,7 +90,8 @@ def turned_heads(tiles, first, s):
             start, stop = s.rows[few.start].start, s.rows[few.stop - 1].stop
             turned = psum((length(part), stop - start), tiles[0].dtype)
             for i in range(few.start, few.stop):
-                nisa.nc_transpose(dst=turned[:, s.rows[i].start - start:s.rows[i].stop - start], data=tiles[i][:, columns])
+                nisa.nc_transpose(dst=turned[:, s.rows[i].start - start:s.rows[i].stop - start],
+                                  data=tiles[i][:, columns], engine=nisa.engine.tensor)
             nisa.tensor_copy(dst=whole[:, start:stop], src=turned)
         parts.append(whole)
     return parts
@@ -107,7 +108,7 @@ def store_log_sums(lse, b, chunk, s, sums, shifts=None):
     for few in pieces(chunk.heads, max(PARTITIONS // each, 1)):
         columns = slice(few.start * each, few.stop * each)
         turned, rows = psum((length(columns), PARTITIONS)), sbuf((length(columns), PARTITIONS))
-        nisa.nc_transpose(dst=turned, data=logs[:, columns])
+        nisa.nc_transpose(dst=turned, data=logs[:, columns], engine=nisa.engine.tensor)
         nisa.tensor_copy(dst=rows, src=turned)
         heads = slice(chunk.first_head + few.start, chunk.first_head + few.stop)
         if s.time % PARTITIONS == 0:

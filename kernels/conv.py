@@ -42,7 +42,7 @@ def weights_of(w, columns):
     """w[:, columns] as [channels, taps]."""
     rows = load(w[:, columns])
     turned, weights = psum((length(columns), w.shape[0])), sbuf((length(columns), w.shape[0]))
-    nisa.nc_transpose(dst=turned, data=rows)
+    nisa.nc_transpose(dst=turned, data=rows, engine=nisa.engine.tensor)
     nisa.tensor_copy(dst=weights, src=turned)
     return weights
 
@@ -88,7 +88,7 @@ def store_turned(out, b, here, channels, results):
             turned = psum((length(few), length(columns)), out.dtype)
             for channel, result in zip(channels[some], results[some]):
                 nisa.nc_transpose(dst=turned[:, channel.start - columns.start:channel.stop - columns.start],
-                                  data=result[:, few])
+                                  data=result[:, few], engine=nisa.engine.tensor)
             nisa.tensor_copy(dst=rows[:, columns], src=turned)
         nisa.dma_copy(dst=out[b, here.start + few.start:here.start + few.stop, :], src=rows)
 
@@ -136,7 +136,7 @@ def store_weights(new_dw, columns, sums, dw):
     total = sbuf((length(columns), sums.shape[1]))
     nisa.tensor_reduce(dst=total, op=nl.add, data=sums, axis=2)
     turned, rows = psum((sums.shape[1], length(columns))), sbuf((sums.shape[1], length(columns)))
-    nisa.nc_transpose(dst=turned, data=total)
+    nisa.nc_transpose(dst=turned, data=total, engine=nisa.engine.tensor)
     if dw != None:
         nisa.tensor_tensor(dst=rows, data1=turned, data2=load(dw[:, columns]), op=nl.add)
     else:

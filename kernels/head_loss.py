@@ -220,7 +220,8 @@ def turned_logits(logits, some, tokens):
     """The gradient of some words' logits as [words, tokens of the chunk]."""
     turned, tile = psum((length(some), tokens), logits[0].dtype), sbuf((length(some), tokens), logits[0].dtype)
     for i, part in enumerate(logits):
-        nisa.nc_transpose(dst=turned[:, i * PARTITIONS:i * PARTITIONS + part.shape[0]], data=part[:, some])
+        nisa.nc_transpose(dst=turned[:, i * PARTITIONS:i * PARTITIONS + part.shape[0]], data=part[:, some],
+                          engine=nisa.engine.tensor)
     nisa.tensor_copy(dst=tile, src=turned)
     return tile
 
@@ -252,6 +253,7 @@ def store_turned(dx, chunk, tiles, k, total):
     nisa.tensor_copy(dst=rounded, src=total)
     for here in tiles:
         turned, rows = psum((length(here), length(k)), dx.dtype), sbuf((length(here), length(k)), dx.dtype)
-        nisa.nc_transpose(dst=turned, data=rounded[:, here.start - chunk.start:here.stop - chunk.start])
+        nisa.nc_transpose(dst=turned, data=rounded[:, here.start - chunk.start:here.stop - chunk.start],
+                          engine=nisa.engine.tensor)
         nisa.tensor_copy(dst=rows, src=turned)
         nisa.dma_copy(dst=dx[here, k], src=rows)

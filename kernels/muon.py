@@ -92,7 +92,7 @@ def iterate(x, out, squares, steps):
         for l in pieces(long, PARTITIONS) if tall else pieces(long, 4096):
             if tall:
                 turned, result = psum((length(l), length(s)), kept), sbuf((length(l), length(s)))
-                nisa.nc_transpose(dst=turned, data=z[i][:, l])
+                nisa.nc_transpose(dst=turned, data=z[i][:, l], engine=nisa.engine.tensor)
                 nisa.tensor_copy(dst=result, src=turned)
                 nisa.dma_copy(dst=out[l, s], src=result)
             else:
@@ -147,7 +147,7 @@ def gram_of(operand, short):
     for l in pieces(operand[0].shape[1], PARTITIONS):
         bank, tile = psum((length(l), short), nl.bfloat16), sbuf((length(l), short), nl.bfloat16)
         for i, s in enumerate(pieces(short, PARTITIONS)):
-            nisa.nc_transpose(dst=bank[:, s], data=operand[i][:, l])
+            nisa.nc_transpose(dst=bank[:, s], data=operand[i][:, l], engine=nisa.engine.tensor)
         nisa.tensor_copy(dst=tile, src=bank)
         turned.append(tile)
     gram = []

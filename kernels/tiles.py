@@ -90,7 +90,7 @@ def load_row(vector, columns):
 def transpose(dst, data):
     """dst[f, p] = data[p, f] through the tensor engine, by way of PSUM."""
     turned = psum(dst.shape, data.dtype)
-    nisa.nc_transpose(dst=turned, data=data)
+    nisa.nc_transpose(dst=turned, data=data, engine=nisa.engine.tensor)
     nisa.tensor_copy(dst=dst, src=turned)
 
 
