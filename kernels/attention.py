@@ -13,12 +13,12 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 
-from attention_parts import (chunks_of_heads, load_rows, log_columns, shape_of, store_log_sums, store_rows, turned_heads,
+from attention_parts import (chunks_of_heads, load_rows, load_turned, log_columns, shape_of, store_log_sums, store_rows,
                              visible_keys, visible_queries)
 from tiles import PARTITIONS, hbm, length, pieces, psum, sbuf
 
 QUERIES = 512   # of a block in attention_bounded: one bank of scores
-AHEAD = 3       # how many scores it makes before it needs them
+AHEAD = 2       # how many scores it makes before it needs them
 KEYS = 1024     # of a block in attention: two banks of scores
 LOWEST = -3.0e38
 
@@ -50,13 +50,13 @@ def attention_bounded(q, k, v, head_dim, window=None):
     unfinished = []
     for b in nl.affine_range(s.batch):
         for chunk in chunks_of_heads(s, q.dtype):
-            queries, keys, values = load_rows(q, b, chunk.q), load_rows(k, b, chunk.kv), load_values(v, b, chunk.kv, s)
+            values = load_values(v, b, chunk.kv, s)
             results = [sbuf((length(r), length(chunk.q)), q.dtype) for r in s.rows]
             sums = log_columns(chunk, s)
             for g in range(chunk.kv_heads):
-                keys_t = turned_heads(keys, g * head_dim, s)
+                keys_t = load_turned(k, b, chunk.kv.start + g * head_dim, s)
                 for h in range(g * s.ratio, (g + 1) * s.ratio):
-                    queries_t = turned_heads(queries, h * head_dim, s)
+                    queries_t = load_turned(q, b, chunk.q.start + h * head_dim, s)
                     attend_bounded(s, queries_t, keys_t, [tile[:, g, :] for tile in values], results, sums, h)
             store_rows(y, b, chunk.q, results)
             unfinished.append((b, chunk, sums))
@@ -184,15 +184,15 @@ def attention(q, k, v, head_dim, window=None):
     unfinished = []
     for b in nl.affine_range(s.batch):
         for chunk in chunks_of_heads(s, q.dtype):
-            queries, keys, values = load_rows(q, b, chunk.q), load_rows(k, b, chunk.kv), load_rows(v, b, chunk.kv)
+            values = load_rows(v, b, chunk.kv)
             results = [sbuf((length(r), length(chunk.q)), q.dtype) for r in s.rows]
             sums = log_columns(chunk, s)
             shifts = log_columns(chunk, s)
             for g in range(chunk.kv_heads):
-                keys_t = turned_heads(keys, g * head_dim, s)
+                keys_t = load_turned(k, b, chunk.kv.start + g * head_dim, s)
                 of_head = [tile[:, g * head_dim:(g + 1) * head_dim] for tile in values]
                 for h in range(g * s.ratio, (g + 1) * s.ratio):
-                    queries_t = turned_heads(queries, h * head_dim, s)
+                    queries_t = load_turned(q, b, chunk.q.start + h * head_dim, s)
                     attend(s, queries_t, keys_t, of_head, results, sums, shifts, h)
             store_rows(y, b, chunk.q, results)
             unfinished.append((b, chunk, sums, shifts))

@@ -3,7 +3,7 @@ import nki
 import nki.isa as nisa
 import nki.language as nl
 
-from tiles import PARTITIONS, bytes_of, length, load, pieces, psum, sbuf
+from tiles import PARTITIONS, bytes_of, length, load, load_transposed, pieces, psum, sbuf
 
 HELD = 8192  # bytes of a partition for the rows of one tensor, all heads of a chunk
 TOGETHER = 4  # pieces of 128 rows in one transfer
@@ -95,6 +95,13 @@ def turned_heads(tiles, first, s):
             nisa.tensor_copy(dst=whole[:, start:stop], src=turned)
         parts.append(whole)
     return parts
+
+
+def load_turned(tensor, b, first, s):
+    """Columns first … first + head_dim of tensor[b], turned: tiles [up to 128 of head_dim, time]."""
+    if bytes_of(tensor.dtype) == 2:  # by the DMA engines, on the way
+        return [load_transposed(tensor[b, :, first + part.start:first + part.stop]) for part in s.parts]
+    return turned_heads(load_rows(tensor, b, slice(first, first + s.head_dim)), 0, s)
 
 
 def store_log_sums(lse, b, chunk, s, sums, shifts=None):
