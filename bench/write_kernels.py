@@ -95,6 +95,12 @@ LIBRARY = [
     ("embedding_grad", "embedding.py:embedding_grad", [f"dy={TOKENS}", "ids=16384x1:i32", "d_table=8192x640:f32"]),
     ("causal_conv", "conv.py:causal_conv", [f"x={HEADS}", "w=4x640:f32"]),
     ("causal_conv_grad", "conv.py:causal_conv_grad", named("dy x", HEADS) + ["w=4x640:f32"]),
+    ("smear", "gate.py:smear", [f"x={HEADS}", "g=8x2048x1:bf16", "scale=1x1:f32"]),
+    ("smear_grad", "gate.py:smear_grad", named("dy x", HEADS) + ["g=8x2048x1:bf16", "scale=1x1:f32"]),
+    ("value_gate", "gate.py:value_gate", named("v e", TOKENS) + ["g=16384x5:bf16"]),
+    ("value_gate_grad", "gate.py:value_gate_grad", named("dy e", TOKENS) + ["g=16384x5:bf16"]),
+    ("gradient_scale", "pointwise.py:sum_of_squares", [f"x={STATE}"]),
+    ("gradient_scale", "pointwise.py:gradient_scale", ["squares=1x64:f32", "micro_batches=1x1:f32"]),
     ("head_loss", "head_loss.py:head_loss",
      ["x=2048x640:bf16", "w=8192x640:bf16", "targets=2048x1:i32", "share=1x1:f32"]),
     ("head_loss_train", "head_loss.py:head_loss_train",
@@ -108,11 +114,12 @@ LIBRARY = [
 ]
 LIBRARY_TEXT = """## The library
 
-Every op of a training step has a kernel in `kernels/` that takes its operands as the host op holds them; the file says
-which ops it stands for. Each is checked against the reference beside it in `tests/nki/kernels_*_test.py`, in bf16 and fp32.
+Every op of a training step, but for `zero` and `slice_columns`, has a kernel in `kernels/` that takes its operands as the
+host op holds them; the file says which ops it stands for. Each is checked against the reference beside it in
+`tests/nki/kernels_*_test.py`, in bf16 and fp32 where the op has both.
 MFU counts the FLOPs of the products that run: for attention those of whole blocks of 128 queries and keys, and none
 of blocks that causality or the window rules out; {visible:.1f} % of them are pairs that a query sees at 2048 tokens.
-Transposes do not count. MBU is against half of a stack of HBM, {hbm:.1f} GB/s, which the DMA engines of one core can exceed.
+Transposes do not count. Products of fp32 can reach a quarter. MBU is against half of a stack of HBM, {hbm:.1f} GB/s, which the DMA engines of one core can exceed.
 """
 
 HEAD = """# Worked kernels

@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kernel_checks import check, check_types, normal  # noqa: E402
+from kernel_checks import check_types, normal  # noqa: E402
 
 
 def ids(tokens, vocab, seed=5):
