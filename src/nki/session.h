@@ -40,7 +40,9 @@ class Session {
   void set_has_grid(bool has_grid) { has_grid_ = has_grid; }
   bool closed() const { return closed_; }
   bool wide() const { return !core_.options().precise_fp && core_.options().values; }
-  chip::SourceId Here() { return source_lines_.Here(core_.sources()); }
+  chip::SourceId Here() { return source_ != 0 ? source_ : source_lines_.Here(core_.sources()); }
+  // Instructions and tensors count as written there from now on; 0: where they are.
+  void set_source(chip::SourceId source) { source_ = source; }
 
   // A new tensor of the kernel's own type; `spec.dtype` and sizes are those of StoredType. `bytes`
   // (of an input) may be null.
@@ -85,6 +87,7 @@ class Session {
   uint32_t ordered_group_ = 0;
   std::map<std::string, std::vector<std::string>> edges_;
   std::unordered_map<std::string, uint64_t> numbers_;  // of named instructions
+  chip::SourceId source_ = 0;                          // set_source
 };
 
 // The session of this thread, or null with an outside-kernel exception naming `what`.

@@ -1,0 +1,1 @@
+"""The compiler package of the older NKI generation; neuronxcc.nki is what it holds here."""
