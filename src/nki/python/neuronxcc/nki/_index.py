@@ -25,15 +25,13 @@ class Index:
 
     def __getitem__(self, key):
         """New dimensions of size 1 by None; `:` and `...` keep those there are."""
-        if self._views is None:
-            self._views = {}
-        try:
-            text = repr(key)
-            found = self._views.get(text)
-        except TypeError:
-            found = None
-        if found is None:
-            found = self._views[text] = self._expand(key if type(key) is tuple else (key,))
+        if type(key) is tuple and self._views is not None:  # slices cannot be keys of a dict: compare
+            for known, found in self._views:
+                if known == key:
+                    return found
+        found = self._expand(key if type(key) is tuple else (key,))
+        if len(self._views or ()) < 16:
+            self._views = (self._views or []) + [(key, found)]
         return found
 
     def _expand(self, key):
@@ -184,10 +182,20 @@ def _not_affine(sign):
                    "split the dimension into two aranges")
 
 
+_common = {}
+
+
 def common_shape(a, b):
     """The shape that two shapes broadcast to."""
     if a == b:
         return a
+    found = _common.get((a, b))
+    if found is None:
+        found = _common[a, b] = _broadcast(a, b)
+    return found
+
+
+def _broadcast(a, b):
     if len(a) < len(b):
         a = (1,) * (len(b) - len(a)) + a
     elif len(b) < len(a):

@@ -91,9 +91,72 @@ def _affine(tensor, key):
     base = tensor.core
     if base is None:
         raise refusal("err_tensor_access_out_of_bound", f"{tensor!r} indexed again; narrow it with mask= first")
+    strides, offset, sizes = base.strides, base.offset, base.shape
+    form = [sizes, strides]
+    for item in key:
+        if type(item) is Index:
+            form.append(item.steps)
+            form.append(item.shape)
+        else:
+            form.append(None)
+    form = tuple(form)
+    plan = _plans.get(form)
+    if plan is None:
+        plan = _plan(tensor, base, key)
+        if not isinstance(plan, _Plan):
+            return plan
+        if len(_plans) > 4096:
+            _plans.clear()
+        if plan.reusable:
+            _plans[form] = plan
+    for item, stride, low, high in plan.terms:
+        start = key[item]
+        start = start.start if type(start) is Index else int(start)
+        if start + low < 0 or start + high >= sizes[item]:
+            return _outside(tensor, base, key)
+        offset += stride * start
+    view = base.ap(plan.pattern, offset)
+    return _tensor.Tensor(view, plan.shape, tensor.fill, dtype=view.dtype)
+
+
+_plans = {}
+
+
+class _Plan:
+    """What indices of the same steps and shapes on tensors of the same shape have in common: all but where they start."""
+
+    __slots__ = ("shape", "pattern", "terms", "reusable")
+
+
+def _plan(tensor, base, key):
+    given = key
     key, shape, gathered = _complete(base, key)
     if gathered is not None:
         return _gather(tensor, base, key, shape, gathered)
+    if len(shape) == 1:
+        _refuse_one_dimension(base, shape)
+        shape = (1,) + shape
+    ndim = len(shape)
+    plan = _Plan()
+    steps = [0] * ndim
+    plan.terms = []
+    for place, (item, stride) in enumerate(zip(key, base.strides)):
+        low = high = 0
+        if type(item) is Index:
+            for dim, step in enumerate(aligned_steps(item, ndim)):
+                steps[dim] += stride * step
+            low, high = item.last()
+            low, high = low - item.start, high - item.start
+        plan.terms.append((place, stride, low, high))
+    plan.shape = tuple(shape)
+    plan.pattern = list(zip(steps, shape))
+    plan.reusable = len(key) == len(given) and not any(isinstance(item, slice) or item is Ellipsis for item in given)
+    if not plan.reusable:
+        return _from_entries(tensor, base, key, shape)
+    return plan
+
+
+def _from_entries(tensor, base, key, shape):
     ndim = len(shape)
     entries, inside = [], True
     for item, size in zip(key, base.shape):
@@ -105,13 +168,17 @@ def _affine(tensor, key):
             low = high = item = item + size if item < 0 else item
             entries.append((item, ()))
         inside = inside and low >= 0 and high < size
-    if ndim == 1:
-        _refuse_one_dimension(base, shape)
-        shape, entries = (1,) + shape, [(start, (0,) + steps if steps else ()) for start, steps in entries]
     if not inside:
         return _tensor.Tensor(None, shape, tensor.fill, Far(base, entries, shape), base.dtype)
     view = _pattern(base, entries, [(0, size) for size in shape])
-    return _tensor.Tensor(view, shape, tensor.fill, dtype=base.dtype)
+    return _tensor.Tensor(view, shape, tensor.fill, dtype=view.dtype)
+
+
+def _outside(tensor, base, key):
+    """An access that leaves the tensor or counts from its end."""
+    key, shape, _ = _complete(base, key)
+    shape = (1,) + shape if len(shape) == 1 else shape
+    return _from_entries(tensor, base, key, shape)
 
 
 def _refuse_one_dimension(base, shape):

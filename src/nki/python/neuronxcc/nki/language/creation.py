@@ -1,5 +1,6 @@
 """New tensors: nl.ndarray, zeros, full and the like, and constants."""
 import numbers
+import os
 
 from nki import _core, isa
 from nki.language.memory import MemoryRegion
@@ -7,6 +8,7 @@ from neuronxcc.nki._blocks import Blocks
 from neuronxcc.nki._call import dtype_of, give, inside_kernel, tensor
 from neuronxcc.nki._errors import describe, error, refusal
 from neuronxcc.nki._fill import Fill
+from neuronxcc.nki._lifetime import dying_dimensions
 from neuronxcc.nki._pending import flush, state
 from neuronxcc.nki._tensor import Tensor
 from neuronxcc.nki.compiler import Allocation
@@ -15,6 +17,7 @@ from neuronxcc.nki.isa.generation import number_for
 sbuf, psum = MemoryRegion.sbuf, MemoryRegion.psum
 private_hbm, shared_hbm = MemoryRegion.private_hbm, MemoryRegion.shared_hbm
 _PARTITIONS = 128
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # .../neuronxcc/nki/
 
 
 class par_dim(int):
@@ -66,7 +69,10 @@ def _new(name, shape, dtype, buffer, label, value=None):
         raise refusal("err_tensor_creation_on_scratchpad_with_init_value_not_supported", f"{name} with an allocation; make it "
                       "with nl.ndarray and write into it")
     if partition > 0:
-        return Blocks(sizes, partition, dtype, memory, value, label or "", place.of_block if place else None)
+        blocks = Blocks(sizes, partition, dtype, memory, value, label or "", place.of_block if place else None)
+        if place is None:
+            blocks.dying = tuple(dim for dim in dying_dimensions(_PACKAGE) if dim < partition)
+        return blocks
     sizes = sizes if len(sizes) > 1 else sizes + (1,)
     address = place.address((), sizes, dtype) if place else None
     core = _core.ndarray(sizes, dtype, memory, label or "", address) if address else _core.ndarray(sizes, dtype, memory,
