@@ -42,6 +42,12 @@ PROGRAMS = {
     "pointwise_bench": {"": f"{BIN}/pointwise_bench --benchmark_format=json --benchmark_min_time=0.1"},
     "tokenizer_bench": {"": f"{BIN}/tokenizer_bench {TEXT}"},
     "loader_bench": {"": f"{BIN}/loader_bench --benchmark_format=json --benchmark_min_time=0.2"},
+    "compare_numpy": {"": "/usr/bin/python3 bench/compare_numpy.py"},
+    "chip_values_bench": {"": f"{BIN}/chip_values_bench --benchmark_format=json --benchmark_min_time=0.1"},
+    "chip_search_bench": {"": f"{BIN}/chip_search_bench --benchmark_format=json --benchmark_min_time=0.1"},
+    "schedule_bench": {"": f"{BIN}/schedule_bench --benchmark_format=json --benchmark_min_time=0.5"},
+    "nki_issue_bench": {"": f"{BIN}/nki_issue_bench"},
+    "profile_bench": {"": f"{BIN}/profile_bench"},
 }
 GOOGLE_KEYS = {"name", "family_index", "per_family_instance_index", "run_name", "run_type",
                "repetitions", "repetition_index", "threads", "iterations", "real_time", "cpu_time",

@@ -18,7 +18,8 @@ endif()
 # once, with GoogleTest's, for the test programs.
 set(wt_common_headers <fmt/format.h> <nlohmann/json.hpp> <algorithm> <filesystem> <functional> <map> <memory>
                       <optional> <string> <thread> <vector>)
-set(wt_test_options -O1)  # the code under test keeps its own level; tests build sooner
+set(wt_cli_options -O1)  # of code that reads options and prints
+set(wt_test_options -O0)  # the code under test keeps its own level; tests build sooner
 function(wt_precompiled name)
   file(CONFIGURE OUTPUT ${name}.cc CONTENT "// Holds a place beside precompiled headers.\n")
   add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
@@ -27,10 +28,30 @@ function(wt_precompiled name)
   target_precompile_headers(${name} PRIVATE ${ARGN})
 endfunction()
 wt_precompiled(wt_headers ${wt_common_headers})
+wt_precompiled(wt_cli_headers ${wt_common_headers} <CLI/CLI.hpp>)  # for programs with options
 wt_precompiled(wt_test_headers ${wt_common_headers} <gmock/gmock.h> <gtest/gtest.h>)
 target_link_libraries(wt_test_headers PRIVATE GTest::gmock)
 target_compile_options(wt_test_headers PRIVATE ${wt_test_options})
+target_link_libraries(wt_cli_headers PRIVATE CLI11::CLI11)
+target_compile_options(wt_cli_headers PRIVATE ${wt_cli_options})
 set_target_properties(wt_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as test programs are
+
+# Target `name` uses the headers that rooms do, compiled once; programs must then be compiled as rooms are.
+function(wt_uses_headers name headers)
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${headers})
+endfunction()
+
+# Target `name` reads a command line.
+function(wt_has_options name)
+  target_link_libraries(${name} PUBLIC CLI11::CLI11)
+  target_compile_options(${name} PRIVATE ${wt_cli_options})
+  wt_uses_headers(${name} wt_cli_headers)
+endfunction()
 
 # wt_test(NAME SOURCES a.cc LIBS wt_x LABELS fast): a GoogleTest program known to ctest.
 function(wt_test name)
@@ -45,7 +66,7 @@ function(wt_test name)
 endfunction()
 
 function(wt_room name)
-  cmake_parse_arguments(R "" "EXCLUDE" "ROOMS;LIBS" ${ARGN})
+  cmake_parse_arguments(R "CLI" "EXCLUDE" "ROOMS;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(R_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${R_EXCLUDE}")
@@ -60,7 +81,11 @@ function(wt_room name)
   add_library(wt_${name} STATIC ${sources})
   list(TRANSFORM R_ROOMS PREPEND wt_)
   target_link_libraries(wt_${name} PUBLIC wt_flags ${R_ROOMS} ${R_LIBS})
-  target_precompile_headers(wt_${name} REUSE_FROM wt_headers)
+  if(R_CLI)
+    wt_has_options(wt_${name})
+  else()
+    wt_uses_headers(wt_${name} wt_headers)
+  endif()
   if(tests)
     wt_test(${name}_test SOURCES ${tests} LIBS wt_${name} LABELS fast)
   endif()

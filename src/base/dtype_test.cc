@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-namespace wt {
+namespace wt::dtype_test {
 namespace {
 
 struct Kind {
@@ -96,4 +96,4 @@ TEST(DType, TF32KeepsTenBits) {
 }
 
 }  // namespace
-}  // namespace wt
+}  // namespace wt::dtype_test

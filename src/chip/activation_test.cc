@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 
-namespace wt::chip {
+namespace wt::chip::activation_test {
 namespace {
 
 // Largest difference from the exact value between low and high, in units of the last place of the
@@ -98,4 +98,4 @@ TEST(Activation, ScaleAndBiasComeFirst) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::activation_test

@@ -8,7 +8,7 @@
 
 #include "base/random.h"
 
-namespace wt::chip {
+namespace wt::chip::convert_test {
 namespace {
 
 // Arbitrary bit patterns and the values around every rounding point of the 16- and 8-bit floats.
@@ -165,4 +165,4 @@ TEST(Convert, NumbersKeepAllBitsOfIntegers) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::convert_test

@@ -1,8 +1,8 @@
 #include "chip/core.h"
 
-#include <cstdlib>
 #include <cstring>
 
+#include "chip/block_pool.h"
 #include "chip/convert.h"
 #include "chip/error_class.h"
 #include "chip/execute.h"
@@ -12,53 +12,21 @@
 namespace wt::chip {
 namespace {
 
-// Blocks of released tensors, kept for new ones: the system gives and takes memory by pages, which
-// costs more than writing a tile.
-class BlockPool {
- public:
-  ~BlockPool() {
-    for (auto& [size, blocks] : free_) {
-      for (std::byte* block : blocks) std::free(block);
-    }
-  }
-  std::byte* Take(size_t size) {
-    std::vector<std::byte*>& blocks = free_[size];
-    if (blocks.empty()) return static_cast<std::byte*>(std::aligned_alloc(64, size));
-    std::byte* block = blocks.back();
-    blocks.pop_back();
-    kept_ -= size;
-    return block;
-  }
-  void Give(std::byte* block, size_t size) {
-    constexpr size_t kMostKept = size_t{64} << 20;
-    if (kept_ + size > kMostKept) return std::free(block);
-    free_[size].push_back(block);
-    kept_ += size;
-  }
-
- private:
-  std::unordered_map<size_t, std::vector<std::byte*>> free_;
-  size_t kept_ = 0;
-};
-
 // Bytes and their shadow. Rows begin on multiples of 64 bytes.
 struct Storage {
-  Storage(std::shared_ptr<BlockPool> blocks, Memory memory, int64_t rows, int64_t row_bytes,
-          bool fill)
-      : pool(std::move(blocks)),
-        stride((row_bytes + 63) / 64 * 64),
+  Storage(Memory memory, int64_t rows, int64_t row_bytes, bool fill)
+      : stride((row_bytes + 63) / 64 * 64),
         size(static_cast<size_t>(std::max<int64_t>(rows * stride, 64))),
-        bytes(pool->Take(size)),
+        bytes(BlockPool::ForTensors().Take(size)),
         shadow(memory, rows, row_bytes) {
     if (fill && bytes) std::memset(bytes, 0xff, size);
   }
   ~Storage() {
-    if (bytes) pool->Give(bytes, size);
+    if (bytes) BlockPool::ForTensors().Give(bytes, size);
   }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  std::shared_ptr<BlockPool> pool;
   int64_t stride;
   size_t size;
   std::byte* bytes;  // null: the host has no memory left
@@ -88,7 +56,6 @@ Core::Core(std::shared_ptr<const Machine> machine, const CoreOptions& options, i
       rank_(rank),
       hbm_(hbm ? std::move(hbm) : std::make_shared<Hbm>(1, machine_->hbm_bytes)),
       sources_(std::make_shared<SourceTable>()),
-      pool_(std::make_shared<BlockPool>()),
       next_tensor_(static_cast<TensorId>(rank)),
       state_(std::make_unique<ExecuteState>(options.seed)) {}
 
@@ -134,9 +101,9 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
 void Core::PlaceAt(Tensor& tensor, const Address& address) {
   std::shared_ptr<void>& memory = physical_[tensor.memory == Memory::kSbuf ? 0 : 1];
   if (!memory)
-    memory = std::make_shared<Storage>(
-        std::static_pointer_cast<BlockPool>(pool_), tensor.memory, machine_->partitions,
-        PhysicalBytes(*machine_, tensor.memory), !options_.check_uninitialized);
+    memory = std::make_shared<Storage>(tensor.memory, machine_->partitions,
+                                       PhysicalBytes(*machine_, tensor.memory),
+                                       !options_.check_uninitialized);
   Storage& storage = *static_cast<Storage*>(memory.get());
   tensor.data = storage.bytes + address.partition * storage.stride + address.byte;
   tensor.data_stride = storage.stride;
@@ -175,8 +142,7 @@ Result<std::shared_ptr<Tensor>> Core::MakeTensor(const TensorSpec& spec) {
     PlaceAt(*tensor, *spec.address);
     return tensor;
   }
-  auto storage = std::make_shared<Storage>(std::static_pointer_cast<BlockPool>(pool_), spec.memory,
-                                           spec.partitions, spec.partition_bytes,
+  auto storage = std::make_shared<Storage>(spec.memory, spec.partitions, spec.partition_bytes,
                                            !options_.check_uninitialized);
   if (!storage->bytes) {
     if (spec.memory == Memory::kHbm) hbm_->Unreserve(spec.partitions * spec.partition_bytes);

@@ -105,7 +105,6 @@ class Core {
   int rank_;
   std::shared_ptr<Hbm> hbm_;
   std::shared_ptr<SourceTable> sources_;
-  std::shared_ptr<void> pool_;  // memory of released tensors
   TensorId next_tensor_;
   std::unique_ptr<ExecuteState> state_;
   std::vector<CoreObserver*> observers_;

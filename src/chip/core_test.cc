@@ -5,7 +5,7 @@
 
 #include "chip/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::core_test {
 namespace {
 
 TensorSpec SbufSpec(int64_t partitions, int64_t bytes, std::optional<Address> address = {}) {
@@ -126,4 +126,4 @@ TEST(Core, ObserversSeeEverything) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::core_test

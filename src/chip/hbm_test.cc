@@ -7,7 +7,7 @@
 
 #include "chip/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::hbm_test {
 namespace {
 
 // Runs a function on each of two cores' threads.
@@ -91,4 +91,4 @@ TEST(Hbm, SharedTensorsAreTheSameOnBothCores) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::hbm_test

@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::legality_test {
 namespace {
 
 Status Memset(Bench& bench, const AccessPattern& dst) {
@@ -112,4 +112,4 @@ TEST(ErrorClasses, RoundTrip) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::legality_test

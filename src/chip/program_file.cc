@@ -52,6 +52,13 @@ class FieldReader {
     std::memcpy(&value, bytes_.data(), sizeof(T));
     bytes_.remove_prefix(sizeof(T));
   }
+  // A byte that is neither 0 nor 1 is no bool.
+  void Value(bool& value) {
+    uint8_t byte = 0;
+    Value(byte);
+    if (byte > 1) failed_ = true;
+    value = byte == 1;
+  }
   void Text(std::string& text) {
     uint64_t size = 0;
     Value(size);

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "chip/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::shadow_test {
 namespace {
 
 using Bytes = std::set<std::pair<int64_t, int64_t>>;  // partition (HBM: 0) and byte
@@ -114,4 +114,4 @@ TEST(Shadow, AddressedTensorsShareIt) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::shadow_test

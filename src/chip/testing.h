@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,17 +22,16 @@
 
 namespace wt::chip {
 
-// data/chips/trn2.toml, as another generation if need be (with that one's limits of nc_matmul).
+// The machine file of a generation; read once.
 inline std::shared_ptr<const Machine> TestMachine(Generation generation = Generation::kGen3) {
-  static const Result<std::shared_ptr<const Machine>> trn2 = Machine::Load("trn2");
-  WT_CHECK(trn2.ok(), "{}", trn2.status().message());
-  if (generation == Generation::kGen3) return *trn2;
-  auto machine = std::make_shared<Machine>(**trn2);
-  machine->generation = generation;
-  machine->name = generation == Generation::kGen4 ? "trn3" : "trn1";
-  if (generation == Generation::kGen4) {
-    machine->max_moving = 4096;
-    machine->max_psum_elements = 8192;
+  static std::map<Generation, std::shared_ptr<const Machine>> machines;
+  std::shared_ptr<const Machine>& machine = machines[generation];
+  if (!machine) {
+    auto loaded = Machine::Load(generation == Generation::kGen4   ? "trn3"
+                                : generation == Generation::kGen3 ? "trn2"
+                                                                  : "trn1");
+    WT_CHECK(loaded.ok(), "{}", loaded.status().message());
+    machine = *std::move(loaded);
   }
   return machine;
 }

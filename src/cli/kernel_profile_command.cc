@@ -27,40 +27,16 @@ std::string TracePath(const std::string& path, size_t core, size_t cores) {
   return fmt::format("{}.{}{}", stem, core, ending);
 }
 
-class Traces {
- public:
-  Traces(const chip::Machine& machine, const std::vector<const chip::Program*>& programs) {
-    for (const chip::Program* program : programs) cores_.emplace_back(machine, *program);
+Status WriteTraces(const std::string& path, const std::string& title,
+                   const std::vector<chip::TraceRecorder>& traces,
+                   const std::vector<chip::Profile>& profiles) {
+  for (size_t core = 0; core < traces.size(); ++core) {
+    WT_RETURN_IF_ERROR(traces[core].Write(TracePath(path, core, traces.size()),
+                                          fmt::format("{}, core {}", title, core),
+                                          profiles[core].sbuf, profiles[core].psum));
   }
-
-  void Add(size_t core, uint64_t number, const chip::Scheduled& scheduled) {
-    cores_[core].recorder.Add(number, scheduled);
-    cores_[core].sbuf.Add(cores_[core].program.instrs[number], scheduled);
-    cores_[core].psum.Add(cores_[core].program.instrs[number], scheduled);
-  }
-
-  Status Write(const std::string& path, const std::string& title) const {
-    for (size_t core = 0; core < cores_.size(); ++core) {
-      WT_RETURN_IF_ERROR(cores_[core].recorder.Write(
-          TracePath(path, core, cores_.size()), fmt::format("{}, core {}", title, core),
-          cores_[core].sbuf.Finish(), cores_[core].psum.Finish()));
-    }
-    return {};
-  }
-
- private:
-  struct Core {
-    Core(const chip::Machine& machine, const chip::Program& p)
-        : program(p),
-          recorder(p),
-          sbuf(p, chip::Memory::kSbuf, machine.partitions),
-          psum(p, chip::Memory::kPsum, machine.partitions) {}
-    const chip::Program& program;
-    chip::TraceRecorder recorder;
-    chip::MemoryCollector sbuf, psum;
-  };
-  std::vector<Core> cores_;
-};
+  return {};
+}
 
 void Profile(const ProfileArguments& arguments) {
   Recorders recorders;
@@ -78,19 +54,18 @@ void Profile(const ProfileArguments& arguments) {
   chip::ProfileOptions options;
   options.kernel = arguments.kernel.kernel;
   options.band = !arguments.no_band;
-  std::unique_ptr<Traces> traces;
+  std::vector<chip::TraceRecorder> traces;
   if (!arguments.trace.empty()) {
-    traces = std::make_unique<Traces>(*result.machine, programs);
+    for (const chip::Program* program : programs) traces.emplace_back(*program);
     options.sink = [&](size_t core, uint64_t number, const chip::Scheduled& at) {
-      traces->Add(core, number, at);
+      traces[core].Add(number, at);
     };
   }
   const std::vector<chip::Profile> profiles =
       ValueOrExit(chip::MakeProfiles(*result.machine, policy, programs, options));
-  if (traces) {
-    ExitOn(traces->Write(arguments.trace,
-                         fmt::format("{} on {}", arguments.kernel.kernel, result.machine->name)));
-  }
+  ExitOn(WriteTraces(arguments.trace,
+                     fmt::format("{} on {}", arguments.kernel.kernel, result.machine->name), traces,
+                     profiles));
   if (!arguments.json.empty()) {
     Json cores = Json::array();
     for (const chip::Profile& profile : profiles) cores.push_back(Json(chip::ProfileJson(profile)));

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "chip/block_pool.h"
 
 namespace wt::nki {
 
 struct HostArray {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;  // dense, the last dimension innermost; empty: shape only
+  chip::PoolBytes bytes;         // dense, the last dimension innermost; empty: shape only
   const void* origin = nullptr;  // names the simulated tensor it was fetched from; never followed
 
   int64_t elements() const {

@@ -32,24 +32,19 @@ std::shared_ptr<chip::Hbm> HbmOf(PyObject* peer, int cores, const chip::Machine&
 }
 
 PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  static const char* names[] = {"platform",
-                                "values",
-                                "precise_fp",
-                                "check_uninitialized",
-                                "max_instructions",
-                                "seed",
-                                "rank",
-                                "cores",
-                                "peer",
-                                "grid",
-                                nullptr};
+  static const char* names[] = {"platform",     "values",
+                                "precise_fp",   "check_uninitialized",
+                                "check_ranges", "max_instructions",
+                                "seed",         "rank",
+                                "cores",        "peer",
+                                "grid",         nullptr};
   const char* platform = nullptr;
-  int values = 1, precise = 1, check = 1, rank = 0, cores = 1, grid = 0;
+  int values = 1, precise = 1, check = 1, ranges = 1, rank = 0, cores = 1, grid = 0;
   unsigned long long limit = 0, seed = 0;
   PyObject* peer = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zpppKKiiOp:Session",
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|zppppKKiiOp:Session",
                                    const_cast<char**>(names), &platform, &values, &precise, &check,
-                                   &limit, &seed, &rank, &cores, &peer, &grid)) {
+                                   &ranges, &limit, &seed, &rank, &cores, &peer, &grid)) {
     return nullptr;
   }
   if (cores < 1 || cores > 2 || rank < 0 || rank >= cores) {
@@ -65,6 +60,7 @@ PyObject* New(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   options.values = values;
   options.precise_fp = precise;
   options.check_uninitialized = check;
+  options.check_ranges = ranges;
   options.max_instructions = limit;
   options.seed = seed;
   auto session = std::make_shared<Session>(*machine, options, rank, HbmOf(peer, cores, **machine));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,39 @@ namespace {
 constexpr std::array<std::string_view, 5> kNames = {"plain", "avx2", "avx512", "avx512_bf16",
                                                     "amx"};
 constexpr const char* kEnvironment = "WINDTUNNEL_ISA";
+
+std::vector<float> RandomValues(int64_t n, uint64_t stream) {
+  Philox random(1, stream);
+  std::vector<float> values(static_cast<size_t>(n));
+  for (float& value : values) value = BF16(random.NextNormal());
+  return values;
+}
+
+// The shortest of several turns of one small product: seconds.
+double ShortestProduct(const BlockGemm& gemm) {
+  const int64_t m = 4 * gemm.mr, n = 4 * gemm.nr, k = 256;
+  const auto a = RandomValues(m * k, 0), b = RandomValues(k * n, 1);
+  Scratch packed_a, packed_b;
+  void* pa = packed_a.Reserve(gemm.packed_a_bytes(m, k));
+  void* pb = packed_b.Reserve(gemm.packed_b_bytes(k, n));
+  gemm.pack_a(RowMajor(a.data(), DType::kF32, m, k), pa);
+  gemm.pack_b(RowMajor(b.data(), DType::kF32, k, n), pb);
+  std::vector<float> c(static_cast<size_t>(m * n));
+  double shortest = 1;
+  for (int turn = 0; turn < 20; ++turn) {
+    const auto start = std::chrono::steady_clock::now();
+    gemm.run(m, n, k, pa, pb, c.data(), n, true);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    shortest = std::min(shortest, took.count() / static_cast<double>(m * n * k));
+  }
+  return shortest;
+}
+
+// Which of bf16 and fp32 products a processor does faster differs by kind, by a factor of about two
+// either way: far enough apart for a short measurement to end alike every time.
+bool IsFaster(const BlockGemm& gemm, const BlockGemm& than) {
+  return ShortestProduct(gemm) < 0.8 * ShortestProduct(than);
+}
 
 std::vector<const BlockGemm*> Detect() {
   const CpuFeatures& cpu = Cpu();
@@ -38,6 +72,8 @@ std::vector<const BlockGemm*> Detect() {
   add(cpu.avx2, Avx2BlockGemm());
   add(cpu.avx512, Avx512BlockGemm());
   add(cpu.avx512_bf16, Avx512BF16BlockGemm());
+  if (found.back()->bf16_products && !IsFaster(*found.back(), *found[found.size() - 2]))
+    std::swap(found.back(), found[found.size() - 2]);
   add(cpu.amx_bf16 && AskForAmx(), AmxBlockGemm());
   return found;
 }
@@ -96,13 +132,6 @@ const BlockGemm* FromEnvironment() {
 std::atomic<const BlockGemm*>& Active() {
   static std::atomic<const BlockGemm*> active{FromEnvironment()};
   return active;
-}
-
-std::vector<float> RandomValues(int64_t n, uint64_t stream) {
-  Philox random(1, stream);
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& value : values) value = BF16(random.NextNormal());
-  return values;
 }
 
 std::vector<float> Product(const BlockGemm& gemm, const ConstMatrix& a, const ConstMatrix& b) {

@@ -29,12 +29,15 @@ double BudgetKeeper::StepAllowance(int64_t tokens) const {
 }
 
 double BudgetKeeper::SaveAllowance() const {
+  if (known_save_ >= 0) return std::max(options_.reserve, known_save_);
   const double expected = worst_save_ > 0 ? kSaveMargin * worst_save_ : guessed_save_;
   return std::max(options_.reserve, expected);
 }
 
-double BudgetKeeper::Horizon(int64_t tokens) const {
-  return std::max(0.0, options_.budget - SaveAllowance() - StepAllowance(tokens));
+double BudgetKeeper::Horizon(int64_t tokens) const { return HorizonBefore(StepAllowance(tokens)); }
+
+double BudgetKeeper::HorizonBefore(double step_seconds) const {
+  return std::max(0.0, options_.budget - SaveAllowance() - step_seconds);
 }
 
 bool BudgetKeeper::MaySpend(double charged, double seconds) const {

@@ -25,6 +25,8 @@ class BudgetKeeper {
   // A step over `tokens` took `seconds`. Requires tokens >= 1.
   void StepTook(double seconds, int64_t tokens);
   void SaveTook(double seconds);
+  // The clock has said what a save takes.
+  void SaveTakes(double seconds) { known_save_ = seconds; }
   // Before the first save its time is guessed from the bytes it will write.
   void ExpectSaveOf(double bytes);
 
@@ -43,12 +45,14 @@ class BudgetKeeper {
   // Charged seconds at which training ends, as far as can be said now: schedules by time reach
   // their end here.
   double Horizon(int64_t tokens) const;
+  // The same when the last step is known to take `step_seconds`.
+  double HorizonBefore(double step_seconds) const;
 
  private:
   BudgetOptions options_;
   std::deque<double> recent_;  // seconds per token
   double worst_save_ = 0;
-  double guessed_save_ = 0;
+  double guessed_save_ = 0, known_save_ = -1;
 };
 
 }  // namespace wt::train

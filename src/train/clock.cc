@@ -21,18 +21,24 @@ std::string UtcNow() {
 
 class HostClock : public Clock {
  public:
-  HostClock(Ledger ledger, TimeSource time, double start)
-      : ledger_(std::move(ledger)), time_(std::move(time)), mark_(start) {}
+  HostClock(Ledger ledger, Rules rules, TimeSource time, double start)
+      : Clock(std::move(rules)), ledger_(std::move(ledger)), time_(std::move(time)), mark_(start) {
+    for (const train::Charge& row : ledger_.history()) account_.Add(row.reason, row.total);
+  }
 
   double Charged() const override { return ledger_.total() + SinceMark(time_.monotonic()); }
 
-  Status Charge(ChargeReason reason, const std::string& program) override {
+  Status Charge(const Work& work) override {
     const double now = time_.monotonic();
-    WT_RETURN_IF_ERROR(ledger_.Append(SinceMark(now), reason, program, time_.wall_text()));
+    WT_RETURN_IF_ERROR(
+        ledger_.Append(SinceMark(now), work.reason, work.program, time_.wall_text()));
+    account_.Add(work.reason, ledger_.total());
     mark_ = std::max(mark_, now);
     return {};
   }
 
+  Status Resume(const Work& startup, const Work&) override { return Charge(startup); }
+  Result<std::optional<double>> Expect(const Work&) override { return std::optional<double>(); }
   Status Sync() override { return ledger_.Sync(); }
 
  private:
@@ -53,8 +59,8 @@ TimeSource SystemTime() {
           UtcNow};
 }
 
-std::unique_ptr<Clock> MakeHostClock(Ledger ledger, TimeSource time, double start) {
-  return std::make_unique<HostClock>(std::move(ledger), std::move(time), start);
+std::unique_ptr<Clock> MakeHostClock(Ledger ledger, Rules rules, TimeSource time, double start) {
+  return std::make_unique<HostClock>(std::move(ledger), std::move(rules), std::move(time), start);
 }
 
 }  // namespace wt::train

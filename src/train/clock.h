@@ -5,10 +5,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
 #include "train/ledger.h"
+#include "train/price_list.h"
+#include "train/rules.h"
+#include "train/work.h"
 
 namespace wt::train {
 
@@ -25,15 +29,34 @@ class Clock {
   virtual ~Clock() = default;
   // Seconds charged up to this moment, those of the work in hand included.
   virtual double Charged() const = 0;
-  // Books everything since the last charge under `reason`, as one row of the ledger. `program` is
-  // the hash of the StepProgram that ran; empty for none.
-  virtual Status Charge(ChargeReason reason, const std::string& program) = 0;
+  // Books the work just done, as one row of the ledger (two, when something was compiled for it).
+  virtual Status Charge(const Work& work) = 0;
+  // In place of the first charge when a run goes on from a checkpoint: `startup` is what this
+  // process did to come there, `save` what the checkpoint was.
+  virtual Status Resume(const Work& startup, const Work& save) = 0;
+  // Seconds that `work` will be charged; nothing where only time tells.
+  virtual Result<std::optional<double>> Expect(const Work& work) = 0;
   // Makes the ledger's rows durable; called when a checkpoint is written.
   virtual Status Sync() = 0;
+
+  // Of Charged(), what counts against the budget.
+  double Counted() const { return account_.Counted(Charged()); }
+  const Account& account() const { return account_; }
+
+ protected:
+  explicit Clock(Rules rules) : account_(std::move(rules)) {}
+  Account account_;
 };
 
-// Starts to count at `start` (on time.monotonic's scale), so that the time a process spent before
-// its clock existed is charged too; a ledger that is not empty goes on from its total.
-std::unique_ptr<Clock> MakeHostClock(Ledger ledger, TimeSource time, double start);
+// Charges what passes on `time`. Starts to count at `start` (on time.monotonic's scale), so that
+// the time a process spent before its clock existed is charged too; a ledger that is not empty goes
+// on from its total.
+std::unique_ptr<Clock> MakeHostClock(Ledger ledger, Rules rules, TimeSource time, double start);
+
+// Charges prices. `resume_at`: the ledger's total at the checkpoint that the run goes on from (0
+// for a run from the start, whatever its ledger holds already: the same work meets the same rows).
+Result<std::unique_ptr<Clock>> MakePricedClock(Ledger ledger, Rules rules,
+                                               std::shared_ptr<PriceList> prices, TimeSource time,
+                                               double resume_at);
 
 }  // namespace wt::train

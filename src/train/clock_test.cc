@@ -11,7 +11,14 @@ namespace {
 std::unique_ptr<Clock> ClockOn(const std::string& path, FakeTime* time) {
   auto ledger = Ledger::Open(path);
   WT_CHECK(ledger.ok(), "{}", ledger.status().message());
-  return MakeHostClock(std::move(*ledger), time->source(), time->now);
+  return MakeHostClock(std::move(*ledger), {}, time->source(), time->now);
+}
+
+Work Of(ChargeReason reason, const std::string& program) {
+  Work work;
+  work.reason = reason;
+  work.program = program;
+  return work;
 }
 
 TEST(HostClock, ChargesTheTimeSinceTheLastCharge) {
@@ -20,9 +27,9 @@ TEST(HostClock, ChargesTheTimeSinceTheLastCharge) {
   const auto clock = ClockOn(folder / "ledger.jsonl", &time);
   time.now += 2.5;
   EXPECT_DOUBLE_EQ(clock->Charged(), 2.5);
-  ASSERT_TRUE(clock->Charge(ChargeReason::kStartup, "").ok());
+  ASSERT_TRUE(clock->Charge(Of(ChargeReason::kStartup, "")).ok());
   time.now += 1.25;
-  ASSERT_TRUE(clock->Charge(ChargeReason::kStep, "program").ok());
+  ASSERT_TRUE(clock->Charge(Of(ChargeReason::kStep, "program")).ok());
   EXPECT_DOUBLE_EQ(clock->Charged(), 3.75);
   const auto charges = ReadLedger(folder / "ledger.jsonl");
   ASSERT_EQ(charges->size(), 2u);
@@ -36,7 +43,7 @@ TEST(HostClock, GoesOnFromTheLedgerAfterARestart) {
   {
     const auto clock = ClockOn(folder / "ledger.jsonl", &time);
     time.now += 10;
-    ASSERT_TRUE(clock->Charge(ChargeReason::kStep, "").ok());
+    ASSERT_TRUE(clock->Charge(Of(ChargeReason::kStep, "")).ok());
   }
   time.now += 1e6;  // while no process runs nothing is charged
   const auto clock = ClockOn(folder / "ledger.jsonl", &time);
@@ -49,7 +56,7 @@ TEST(HostClock, TimeBeforeTheClockExistedIsCharged) {
   FakeTime time;
   const double process_start = time.now;
   time.now += 3;
-  auto clock = MakeHostClock(Ledger::Open(folder / "l").value(), time.source(), process_start);
+  auto clock = MakeHostClock(Ledger::Open(folder / "l").value(), {}, time.source(), process_start);
   EXPECT_DOUBLE_EQ(clock->Charged(), 3);
 }
 
@@ -58,9 +65,9 @@ TEST(HostClock, NeverGoesBack) {
   FakeTime time;
   const auto clock = ClockOn(folder / "l", &time);
   time.now += 5;
-  ASSERT_TRUE(clock->Charge(ChargeReason::kOther, "").ok());
+  ASSERT_TRUE(clock->Charge(Of(ChargeReason::kOther, "")).ok());
   time.now -= 3;
-  ASSERT_TRUE(clock->Charge(ChargeReason::kOther, "").ok());
+  ASSERT_TRUE(clock->Charge(Of(ChargeReason::kOther, "")).ok());
   EXPECT_DOUBLE_EQ(clock->Charged(), 5);
   time.now += 3;
   EXPECT_DOUBLE_EQ(clock->Charged(), 5);

@@ -6,7 +6,8 @@
 namespace wt::train {
 namespace {
 
-constexpr std::array<const char*, 5> kReasons = {"startup", "step", "eval", "save", "other"};
+constexpr std::array<const char*, kNumChargeReasons> kReasons = {"startup", "compile", "step",
+                                                                 "eval",    "save",    "other"};
 
 int64_t Microseconds(double seconds) { return std::llround(seconds * 1e6); }
 // Division, not a factor of 1e-6: it gives the double nearest to the decimal.
@@ -54,16 +55,18 @@ Result<ChargeReason> ParseChargeReason(const std::string& name) {
   for (size_t i = 0; i < kReasons.size(); ++i) {
     if (name == kReasons[i]) return static_cast<ChargeReason>(i);
   }
-  return Error(Code::kCorrupt, "reason is '{}'; expected startup, step, eval, save or other", name);
+  return Error(Code::kCorrupt,
+               "reason is '{}'; expected startup, compile, step, eval, save or other", name);
 }
 
 Result<Ledger> Ledger::Open(const std::string& path) {
   std::vector<Json> rows;
   WT_ASSIGN_OR_RETURN(JsonlFile file, JsonlFile::Open(path, &rows));
-  WT_ASSIGN_OR_RETURN(const auto charges, ParseCharges(rows, path));
+  WT_ASSIGN_OR_RETURN(auto charges, ParseCharges(rows, path));
   Ledger ledger(std::move(file));
   ledger.rows_ = charges.size();
   if (!charges.empty()) ledger.total_us_ = Microseconds(charges.back().total);
+  ledger.history_ = std::move(charges);
   return ledger;
 }
 

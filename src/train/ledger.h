@@ -11,7 +11,8 @@
 
 namespace wt::train {
 
-enum class ChargeReason { kStartup, kStep, kEval, kSave, kOther };
+enum class ChargeReason { kStartup, kCompile, kStep, kEval, kSave, kOther };
+inline constexpr size_t kNumChargeReasons = 6;
 const char* ChargeReasonName(ChargeReason reason);
 Result<ChargeReason> ParseChargeReason(const std::string& name);
 
@@ -29,6 +30,8 @@ class Ledger {
   // Fails with kCorrupt when a row lacks a field or its total is not the sum so far.
   static Result<Ledger> Open(const std::string& path);
 
+  // The rows that were there when it was opened.
+  const std::vector<Charge>& history() const { return history_; }
   double total() const { return static_cast<double>(total_us_) / 1e6; }
   size_t rows() const { return rows_; }
 
@@ -41,6 +44,7 @@ class Ledger {
  private:
   explicit Ledger(JsonlFile file) : file_(std::move(file)) {}
   JsonlFile file_;
+  std::vector<Charge> history_;
   int64_t total_us_ = 0;  // microseconds: a sum without rounding
   size_t rows_ = 0;
 };

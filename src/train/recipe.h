@@ -19,7 +19,7 @@ enum class MatrixOptimizer { kMuon, kAdamW };
 enum class ScheduleBasis { kTime, kSteps };
 enum class DecaySchedule { kConstant, kCosine, kLinear };
 enum class DataLayout { kStream, kBestFit };
-enum class ClockKind { kHost };
+enum class ClockKind { kHost, kTrn2 };
 
 // One AdamW parameter group.
 struct AdamGroup {
@@ -98,7 +98,8 @@ struct TrainConfig {
 
 struct ClockConfig {
   ClockKind kind = ClockKind::kHost;
-  double reserve = 2;      // seconds kept for the last save, at least
+  std::string rules;   // a file of data/contests, without its ending; empty: every second counts
+  double reserve = 2;  // seconds kept for the last save, at least
   double step_margin = 2;  // the next step may take so many times the worst recent one
 };
 

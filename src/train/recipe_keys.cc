@@ -12,9 +12,18 @@ namespace {
 using Names = std::vector<std::string>;
 using Keys = std::vector<RecipeKey>;
 
-// A field of the recipe as a function, so that one row can read it and write it.
-#define WT_FIELD(path) \
-  [](auto& recipe) -> auto& { return recipe.path; }
+// A field of the recipe as a function, so that one row can read it and write it. A pointer to it: a
+// row's code is made once a type of field then, not once a row.
+template <class T>
+using Field = T& (*)(Recipe& recipe);
+#define WT_FIELD(path)            \
+  +[](Recipe & recipe) -> auto& { \
+    return recipe.path;           \
+  }
+template <class T>
+const T& Value(Field<T> field, const Recipe& recipe) {
+  return field(const_cast<Recipe&>(recipe));  // which a field only reaches into
+}
 
 std::string ToToml(bool value) { return value ? "true" : "false"; }
 std::string ToToml(int64_t value) { return fmt::format("{}", value); }
@@ -73,12 +82,11 @@ RecipeKey Row(const std::string& name, std::string type, std::string doc) {
   return {name.substr(0, dot), name.substr(dot + 1), std::move(type), std::move(doc), {}, {}};
 }
 
-template <class Field>
-RecipeKey Key(const std::string& name, Field field, std::string doc) {
-  using T = std::remove_cvref_t<decltype(field(std::declval<Recipe&>()))>;
+template <class T>
+RecipeKey Key(const std::string& name, Field<T> field, std::string doc) {
   RecipeKey row = Row(name, kTypeName<T>, std::move(doc));
   row.read = [field, key = row.key](TableReader& r, Recipe* out) { r.Get(key, &field(*out)); };
-  row.write = [field](const Recipe& recipe) { return ToToml(field(recipe)); };
+  row.write = [field](const Recipe& recipe) { return ToToml(Value(field, recipe)); };
   return row;
 }
 
@@ -86,18 +94,16 @@ std::string SecondsToToml(double seconds) {
   return seconds > 0 ? fmt::format("\"{}s\"", seconds) : "\"never\"";
 }
 
-template <class Field>
-RecipeKey Seconds(const std::string& name, Field field, std::string doc) {
+RecipeKey Seconds(const std::string& name, Field<double> field, std::string doc) {
   RecipeKey row = Row(name, "duration", std::move(doc));
   row.read = [field, key = row.key](TableReader& r, Recipe* out) {
     r.GetSeconds(key, &field(*out));
   };
-  row.write = [field](const Recipe& recipe) { return SecondsToToml(field(recipe)); };
+  row.write = [field](const Recipe& recipe) { return SecondsToToml(Value(field, recipe)); };
   return row;
 }
 
-template <class Field>
-RecipeKey SecondsOrNever(const std::string& name, Field field, std::string doc) {
+RecipeKey SecondsOrNever(const std::string& name, Field<double> field, std::string doc) {
   RecipeKey row = Seconds(name, field, std::move(doc));
   row.type = "duration or never";
   row.read = [field, key = row.key](TableReader& r, Recipe* out) {
@@ -107,9 +113,8 @@ RecipeKey SecondsOrNever(const std::string& name, Field field, std::string doc) 
 }
 
 // An enum whose values count `names` from 0.
-template <class Field>
-RecipeKey Choice(const std::string& name, Field field, Names names, std::string doc) {
-  using Enum = std::remove_cvref_t<decltype(field(std::declval<Recipe&>()))>;
+template <class Enum>
+RecipeKey Choice(const std::string& name, Field<Enum> field, Names names, std::string doc) {
   RecipeKey row = Row(name, Join(names, " | "), std::move(doc));
   row.read = [field, names, key = row.key](TableReader& r, Recipe* out) {
     size_t index = static_cast<size_t>(field(*out));
@@ -117,7 +122,7 @@ RecipeKey Choice(const std::string& name, Field field, Names names, std::string 
     field(*out) = static_cast<Enum>(index);
   };
   row.write = [field, names](const Recipe& recipe) {
-    return ToToml(names.at(static_cast<size_t>(field(recipe))));
+    return ToToml(names.at(static_cast<size_t>(Value(field, recipe))));
   };
   return row;
 }
@@ -217,9 +222,8 @@ Keys MuonKeys() {
   };
 }
 
-template <class Lr, class Betas, class Decay>
-void AddGroup(Keys* keys, const std::string& name, const std::string& what, Lr lr, Betas betas,
-              Decay decay) {
+void AddGroup(Keys* keys, const std::string& name, const std::string& what, Field<double> lr,
+              Field<std::array<double, 2>> betas, Field<double> decay) {
   keys->push_back(Key("optimizer." + name + "_lr", lr, "AdamW learning rate, " + what));
   keys->push_back(Key("optimizer." + name + "_betas", betas, "decay of both moments, " + what));
   keys->push_back(Key("optimizer." + name + "_weight_decay", decay, "decoupled decay, " + what));
@@ -332,8 +336,12 @@ Keys TrainKeys() {
 
 Keys ClockAndEvalKeys() {
   return {
-      Choice("clock.kind", WT_FIELD(clock.kind), {"host"},
-             "what is charged: host, the real time on this machine"),
+      Choice("clock.kind", WT_FIELD(clock.kind), {"host", "trn2"},
+             "what is charged: host, the real time on this machine; trn2, what the work would take "
+             "on the chip (windtunnel rehearse)"),
+      Key("clock.rules", WT_FIELD(clock.rules),
+          "rules that say which seconds count against the budget, a file of data/contests without "
+          "its ending; empty: all of them"),
       Seconds("clock.reserve", WT_FIELD(clock.reserve),
               "time kept for the last save, at least; more when saves were seen to take longer"),
       Key("clock.step_margin", WT_FIELD(clock.step_margin),

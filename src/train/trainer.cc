@@ -15,6 +15,30 @@ BudgetOptions BudgetOptionsOf(const Recipe& recipe) {
   return {recipe.train.budget, recipe.clock.reserve, recipe.clock.step_margin, 32};
 }
 
+Result<Rules> RulesOf(const Recipe& recipe) {
+  if (recipe.clock.rules.empty()) return Rules();
+  WT_ASSIGN_OR_RETURN(Rules rules, Rules::Load(recipe.clock.rules));
+  if (rules.budget > 0 && recipe.train.budget > rules.budget) {
+    return Error(Code::kInvalidArgument, "train.budget is {} s; the rules {} allow {} s",
+                 recipe.train.budget, rules.name, rules.budget);
+  }
+  return rules;
+}
+
+// `at`: charged seconds of the checkpoint that the run goes on from.
+Result<std::unique_ptr<Clock>> OpenClock(const TrainJob& job, const std::string& ledger_path,
+                                         double at) {
+  WT_ASSIGN_OR_RETURN(Rules rules, RulesOf(job.recipe));
+  WT_ASSIGN_OR_RETURN(Ledger ledger, Ledger::Open(ledger_path));
+  if (job.recipe.clock.kind == ClockKind::kHost)
+    return MakeHostClock(std::move(ledger), std::move(rules), job.time, job.start);
+  if (!job.prices) {
+    return Error(Code::kInvalidArgument,
+                 "clock.kind = \"trn2\" charges prices; run it with `windtunnel rehearse`");
+  }
+  return MakePricedClock(std::move(ledger), std::move(rules), job.prices, job.time, at);
+}
+
 }  // namespace
 
 const char* StopReasonName(StopReason reason) {
@@ -43,15 +67,16 @@ Trainer::Trainer(TrainJob job, RunFolder folder, std::unique_ptr<StepRunner> run
 
 Result<Trainer> Trainer::Create(TrainJob job, RunFolder folder) {
   WT_ASSIGN_OR_RETURN(auto runner, StepRunner::Create(job.recipe, job.model, *job.data, job.bos));
+  double resume_at = 0;
   if (job.resume && HasCheckpoint(folder.path())) {
     WT_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::Load(folder.path()));
     WT_RETURN_IF_ERROR(runner->Restore(checkpoint));
+    resume_at = checkpoint.state().charged;
   }
-  WT_ASSIGN_OR_RETURN(Ledger ledger, Ledger::Open(folder.ledger_path()));
+  WT_ASSIGN_OR_RETURN(auto clock, OpenClock(job, folder.ledger_path(), resume_at));
   WT_ASSIGN_OR_RETURN(RunLog log, RunLog::Open(folder.log_path(), runner->steps()));
   WT_ASSIGN_OR_RETURN(TfEventWriter events,
                       TfEventWriter::Create(folder.path(), WallSeconds(), runner->steps()));
-  auto clock = MakeHostClock(std::move(ledger), job.time, job.start);
   return Trainer(std::move(job), std::move(folder), std::move(runner), std::move(clock),
                  std::move(log), std::move(events));
 }
@@ -71,19 +96,65 @@ Result<TrainSummary> Trainer::Run() {
 }
 
 Status Trainer::Begin() {
-  WT_RETURN_IF_ERROR(clock_->Charge(ChargeReason::kStartup, runner_->program_hash()));
-  last_save_ = last_eval_ = clock_->Charged();
-  budget_.ExpectSaveOf(static_cast<double>(CheckpointBytes(runner_->Contents())));
+  const Work startup = Running(ChargeReason::kStartup), save = SaveWork();
   const bool resumed = runner_->steps() > 0;
-  return log_.Add(EventRow{Now(), resumed ? "resume" : "start",
-                           fmt::format("{} parameters, program {}", runner_->parameter_count(),
-                                       runner_->program_hash().substr(0, 12))});
+  WT_RETURN_IF_ERROR(resumed ? clock_->Resume(startup, save) : clock_->Charge(startup));
+  last_save_ = clock_->Counted();
+  last_eval_ = clock_->account().TotalAfterLast(ChargeReason::kEval);
+  last_eval_ = last_eval_ > 0 ? clock_->account().Counted(last_eval_) : last_save_;
+  budget_.ExpectSaveOf(static_cast<double>(save.bytes));
+  WT_ASSIGN_OR_RETURN(const std::optional<double> save_price, clock_->Expect(save));
+  if (save_price) budget_.SaveTakes(*save_price);
+  WT_RETURN_IF_ERROR(
+      log_.Add(EventRow{Now(), resumed ? "resume" : "start",
+                        fmt::format("{} parameters, program {}", runner_->parameter_count(),
+                                    runner_->program_hash().substr(0, 12))}));
+  // A checkpoint is made before the evaluation that is due at the same time.
+  return resumed ? EvaluateWhenDue() : Status();
+}
+
+Work Trainer::Running(ChargeReason reason) const {
+  Work work;
+  work.reason = reason;
+  work.program = runner_->program_hash();
+  return work;
+}
+
+Work Trainer::StepWork(const ScheduleValues& values) const {
+  Work work = Running(ChargeReason::kStep);
+  work.tokens = values.tokens_per_step;
+  const auto& weights = values.mtp_weights;
+  work.targets = std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; });
+  const OptimizerConfig& optimizer = job_.recipe.optimizer;
+  work.updates_average =
+      optimizer.ema_decay > 0 && (runner_->steps() + 1) % optimizer.ema_every == 0;
+  return work;
+}
+
+Work Trainer::EvalWork() const {
+  Work work = Running(ChargeReason::kEval);
+  work.tokens = job_.recipe.eval.tokens;
+  return work;
+}
+
+Work Trainer::SaveWork() const {
+  Work work;
+  work.reason = ChargeReason::kSave;
+  work.bytes = CheckpointBytes(runner_->Contents());
+  return work;
+}
+
+Result<double> Trainer::Horizon() {
+  ScheduleValues values;
+  values.tokens_per_step = job_.recipe.train.tokens_per_step;
+  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(StepWork(values)));
+  return price ? budget_.HorizonBefore(*price) : budget_.Horizon(values.tokens_per_step);
 }
 
 // Whether another step starts, and with which values.
 Result<bool> Trainer::MayStart(ScheduleValues* values) {
   const int64_t steps = runner_->steps();
-  const double charged = clock_->Charged();
+  const double counted = clock_->Counted();
   if (job_.stop_requested()) {
     stopped_ = StopReason::kRequested;
     return false;
@@ -92,19 +163,23 @@ Result<bool> Trainer::MayStart(ScheduleValues* values) {
     stopped_ = StopReason::kSteps;
     return false;
   }
-  const double horizon = budget_.Horizon(job_.recipe.train.tokens_per_step);
-  *values = schedule_.At(schedule_.Progress(steps, charged, horizon), steps);
+  WT_ASSIGN_OR_RETURN(const double horizon, Horizon());
+  *values = schedule_.At(schedule_.Progress(steps, counted, horizon), steps);
   stopped_ = StopReason::kBudget;
-  return budget_.MayStartStep(charged, values->tokens_per_step);
+  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(StepWork(*values)));
+  return price ? budget_.MaySpend(counted, *price)
+               : budget_.MayStartStep(counted, values->tokens_per_step);
 }
 
 Result<bool> Trainer::TakeStep(const ScheduleValues& values) {
   const double before = clock_->Charged();
+  const Work work = StepWork(values);
+  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(work));
   const auto may_go_on = [&](int64_t tokens_left) {
-    return !budget_.MustAbandon(clock_->Charged(), tokens_left);
+    return price || !budget_.MustAbandon(clock_->Counted(), tokens_left);
   };
   Result<StepOutcome> outcome = runner_->Step(values, may_go_on);
-  WT_RETURN_IF_ERROR(clock_->Charge(ChargeReason::kStep, runner_->program_hash()));
+  WT_RETURN_IF_ERROR(clock_->Charge(work));
   if (!outcome.ok()) {
     WT_RETURN_IF_ERROR(log_.Add(EventRow{Now(), "nan", outcome.status().message()}));
     return outcome.status();
@@ -144,24 +219,33 @@ Status Trainer::AfterStep(const ScheduleValues& values, const StepOutcome& outco
 
 Status Trainer::SaveAndEvaluateWhenDue() {
   const TrainConfig& config = job_.recipe.train;
-  const double charged = clock_->Charged();
-  const bool save_due = config.save_every > 0 && charged - last_save_ >= config.save_every;
-  if (save_due && budget_.MaySpend(charged, budget_.SaveAllowance())) WT_RETURN_IF_ERROR(Save());
+  const double counted = clock_->Counted();
+  const bool save_due = config.save_every > 0 && counted - last_save_ >= config.save_every;
+  if (save_due && budget_.MaySpend(counted, budget_.SaveAllowance())) WT_RETURN_IF_ERROR(Save());
+  return EvaluateWhenDue();
+}
+
+Status Trainer::EvaluateWhenDue() {
+  const TrainConfig& config = job_.recipe.train;
+  const double counted = clock_->Counted();
   const bool eval_due =
-      job_.evaluate && config.eval_every > 0 && charged - last_eval_ >= config.eval_every;
-  // The first evaluation's length is unknown; a tenth of the budget left is taken to be enough.
-  const double expected = eval_seconds_ > 0 ? 1.5 * eval_seconds_ : 0.1 * (config.budget - charged);
-  if (eval_due && budget_.MaySpend(clock_->Charged(), expected)) WT_RETURN_IF_ERROR(Evaluate());
+      job_.evaluate && config.eval_every > 0 && counted - last_eval_ >= config.eval_every;
+  if (!eval_due) return {};
+  // Where only time tells, the first evaluation's length is unknown; a tenth of the budget left is
+  // taken to be enough.
+  const double guessed = eval_seconds_ > 0 ? 1.5 * eval_seconds_ : 0.1 * (config.budget - counted);
+  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(EvalWork()));
+  if (budget_.MaySpend(clock_->Counted(), price.value_or(guessed))) WT_RETURN_IF_ERROR(Evaluate());
   return {};
 }
 
 Status Trainer::Evaluate() {
   const double before = clock_->Charged();
   WT_ASSIGN_OR_RETURN(EvalRow row, job_.evaluate(runner_->store()));
-  WT_RETURN_IF_ERROR(clock_->Charge(ChargeReason::kEval, runner_->program_hash()));
-  last_eval_ = clock_->Charged();
+  WT_RETURN_IF_ERROR(clock_->Charge(EvalWork()));
+  last_eval_ = clock_->Counted();
   row.at = Now();
-  row.seconds = last_eval_ - before;
+  row.seconds = clock_->Charged() - before;
   eval_seconds_ = std::max(eval_seconds_, row.seconds);
   val_bpb_ = row.val_bpb;
   WT_RETURN_IF_ERROR(log_.Add(row));
@@ -176,15 +260,16 @@ Status Trainer::Save() {
   contents.state.charged = before;
   contents.state.program_version = "windtunnel " WT_VERSION;
   WT_RETURN_IF_ERROR(SaveCheckpoint(folder_.path(), contents));
-  WT_RETURN_IF_ERROR(clock_->Charge(ChargeReason::kSave, ""));
+  WT_RETURN_IF_ERROR(clock_->Charge(SaveWork()));
   WT_RETURN_IF_ERROR(clock_->Sync());
-  last_save_ = clock_->Charged();
-  budget_.SaveTook(last_save_ - before);
+  last_save_ = clock_->Counted();
+  const double seconds = clock_->Charged() - before;
+  budget_.SaveTook(seconds);
   SaveRow row;
   row.at = Now();
   row.folder = "checkpoint";
   row.bytes = CheckpointBytes(contents);
-  row.seconds = last_save_ - before;
+  row.seconds = seconds;
   WT_RETURN_IF_ERROR(log_.Add(row));
   return log_.Sync();
 }
@@ -208,7 +293,7 @@ void Trainer::Show(bool force) {
     view.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
   if (val_bpb_) view.val_bpb = *val_bpb_;
   if (step_seconds_ > 0) view.tokens_per_second = static_cast<double>(step_tokens_) / step_seconds_;
-  view.charged = clock_->Charged();
+  view.charged = clock_->Counted();
   view.budget = job_.recipe.train.budget;
   progress_.Update(view, force);
 }
@@ -223,6 +308,7 @@ TrainSummary Trainer::Summarize() const {
   if (count > 0)
     summary.loss = std::accumulate(recent_losses_.begin(), recent_losses_.end(), 0.0) / count;
   summary.charged = clock_->Charged();
+  summary.counted = clock_->Counted();
   summary.step_seconds = step_seconds_;
   summary.step_tokens = step_tokens_;
   summary.flops_per_token = runner_->flops_per_token();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,7 @@ struct TrainJob {
   int32_t bos = 0;
   TimeSource time;
   double start = 0;  // of the process, on time.monotonic's scale: start-up is charged from here
+  std::shared_ptr<PriceList> prices;  // of a clock other than the host's
   bool resume = false;
   ProgressOptions progress;
   // Scores the live weights for train.eval_every; null: never. The loop fills in `at` and
@@ -40,6 +42,7 @@ struct TrainSummary {
   int64_t steps = 0, tokens = 0, parameters = 0;
   double loss = 0;             // mean of the last 16 steps
   double charged = 0;          // the ledger's total
+  double counted = 0;          // of it, what counts against the budget
   double step_seconds = 0;     // in this process's steps
   int64_t step_tokens = 0;     // of those steps
   double flops_per_token = 0;  // of matrix products
@@ -62,11 +65,18 @@ class Trainer {
   Trainer(TrainJob job, RunFolder folder, std::unique_ptr<StepRunner> runner,
           std::unique_ptr<Clock> clock, RunLog log, TfEventWriter events);
   Status Begin();
+  Work StepWork(const ScheduleValues& values) const;
+  Work EvalWork() const;
+  Work SaveWork() const;
+  Work Running(ChargeReason reason) const;
   // False when the step was dropped for want of time.
   Result<bool> TakeStep(const ScheduleValues& values);
   Result<bool> MayStart(ScheduleValues* values);
+  // Counted seconds at which training will end.
+  Result<double> Horizon();
   Status AfterStep(const ScheduleValues& values, const StepOutcome& outcome, double seconds);
   Status SaveAndEvaluateWhenDue();
+  Status EvaluateWhenDue();
   Status Evaluate();
   Status Save();
   Status Finish();
@@ -85,7 +95,7 @@ class Trainer {
   BudgetKeeper budget_;
   StopReason stopped_ = StopReason::kBudget;
   std::deque<double> recent_losses_;
-  double last_save_ = 0, last_eval_ = 0;  // charged seconds
+  double last_save_ = 0, last_eval_ = 0;  // counted seconds
   double eval_seconds_ = 0;               // the longest evaluation so far
   std::optional<double> val_bpb_;
   double step_seconds_ = 0;

@@ -191,6 +191,113 @@ TEST(TrainerTest, BudgetIsNeverExceededInFiftyRunsWithSlowSteps) {
   }
 }
 
+// A second a step of 64 tokens, more for an average; everything else has a price too.
+class TestPriceList : public PriceList {
+ public:
+  Result<WorkPrice> PriceOf(const Work& work) override {
+    switch (work.reason) {
+      case ChargeReason::kStep:
+        return WorkPrice{static_cast<double>(work.tokens) / 64 + (work.updates_average ? 0.25 : 0),
+                         fmt::format("{} tokens", work.tokens), 5};
+      case ChargeReason::kEval:
+        return WorkPrice{0.5, "evaluation", 2};
+      default:
+        return WorkPrice{work.bytes > 0 ? 0.125 : 3.0, "", 0};
+    }
+  }
+};
+
+TrainJob PricedJob() {
+  Recipe recipe = TestRecipe(
+      "[clock]\nkind = \"trn2\"\nreserve = \"1s\"\nrules = \"frontier-2026-phase1\"\n"
+      "[optimizer]\nema_decay = 0.9\nema_every = 4\n");
+  recipe.schedule.by = ScheduleBasis::kTime;
+  recipe.schedule.batch_phases = {{0.5, 32}};
+  recipe.train.steps = 0;
+  recipe.train.budget = 40;
+  recipe.train.save_every = 7;
+  recipe.train.eval_every = 9;
+  TrainJob job = JobOf(recipe);
+  job.prices = std::make_shared<TestPriceList>();
+  job.evaluate = [](nn::TensorStore&) { return EvalRow{}; };
+  return job;
+}
+
+std::map<std::string, int> CountRows(const std::string& path, const char* key) {
+  std::map<std::string, int> count;
+  const std::vector<Json> rows = ReadJsonl(path).value();
+  for (const Json& row : rows) ++count[row[key].get<std::string>()];
+  return count;
+}
+
+TEST(TrainerTest, APricedRunIsChargedForAllItDoesAndStopsWhereItsBudgetEnds) {
+  const std::string folder = TestFolder("priced") + "/run";
+  const auto summary = Train(PricedJob(), folder);
+  ASSERT_TRUE(summary.ok()) << summary.status().message();
+  EXPECT_EQ(summary->stopped, StopReason::kBudget);
+  auto charges = CountRows(folder + "/ledger.jsonl", "reason");
+  auto events = CountRows(folder + "/log.jsonl", "kind");
+  EXPECT_EQ(charges["startup"], 1);
+  EXPECT_EQ(charges["compile"], 3);  // two sizes of step, the evaluation
+  EXPECT_EQ(charges["step"], summary->steps);
+  EXPECT_EQ(charges["step"], events["step"]);
+  EXPECT_GE(charges["eval"], 3);
+  EXPECT_EQ(charges["eval"], events["eval"]);
+  EXPECT_GE(charges["save"], 4);
+  EXPECT_EQ(charges["save"], events["save"]);
+  const auto rows = ReadLedger(folder + "/ledger.jsonl").value();
+  EXPECT_EQ(rows.back().total, summary->charged);
+  double first_steps = 0;  // they and what came before them are start-up and free
+  for (int steps = 0; const Charge& row : rows) {
+    first_steps += row.seconds;
+    if (row.reason == ChargeReason::kStep && ++steps == 5) break;
+  }
+  EXPECT_NEAR(summary->counted, summary->charged - first_steps, 1e-9);
+  EXPECT_LE(summary->counted, 40);
+  EXPECT_GT(summary->counted, 40 - 1 - 1.25 - 0.125);
+}
+
+TEST(TrainerTest, AnInterruptedPricedRunHasTheLedgerOfAnUnbrokenOne) {
+  const std::string whole = TestFolder("priced_whole") + "/run",
+                    broken = TestFolder("priced_broken") + "/run";
+  ASSERT_TRUE(Train(PricedJob(), whole).ok());
+  // A stop saves; a kill does not, and leaves a ledger that is ahead of the checkpoint.
+  for (int piece = 0;; ++piece) {
+    TrainJob job = PricedJob();
+    job.resume = piece > 0;
+    int asked = 0;
+    job.evaluate = [&, piece](nn::TensorStore&) -> Result<EvalRow> {
+      if (piece == 0 && ++asked == 2) return Error(Code::kNumeric, "killed");
+      return EvalRow{};
+    };
+    const auto summary = Train(std::move(job), broken);
+    if (piece > 0) {
+      ASSERT_TRUE(summary.ok()) << summary.status().message();
+      break;
+    }
+    ASSERT_FALSE(summary.ok());
+  }
+  EXPECT_TRUE(WeightsAndState(whole) == WeightsAndState(broken));
+  const auto expected = ReadLedger(whole + "/ledger.jsonl").value();
+  const auto found = ReadLedger(broken + "/ledger.jsonl").value();
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].total, expected[i].total) << i;
+    EXPECT_EQ(found[i].reason, expected[i].reason) << i;
+  }
+}
+
+TEST(TrainerTest, APricedClockWithoutPricesAndABudgetBeyondTheRulesAreRefused) {
+  TrainJob job = PricedJob();
+  job.prices = nullptr;
+  EXPECT_THAT(Train(std::move(job), TestFolder("unpriced") + "/run").status().message(),
+              HasSubstr("windtunnel rehearse"));
+  job = PricedJob();
+  job.recipe.train.budget = 2000;
+  EXPECT_THAT(Train(std::move(job), TestFolder("long") + "/run").status().message(),
+              HasSubstr("train.budget is 2000 s; the rules frontier-2026-phase1 allow 1800 s"));
+}
+
 TEST(TrainerTest, ALossThatIsNoNumberStopsTheRunAndKeepsTheLastSave) {
   Recipe recipe = TestRecipe();
   recipe.model.softcap = 0;

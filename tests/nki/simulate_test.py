@@ -252,6 +252,18 @@ class Environment(unittest.TestCase):
         result = self.with_variable("NKI_CHECK_UNINITIALIZED", "0", nki.simulate(kernel))
         self.assertTrue(np.isnan(result).all())
 
+    def test_arguments_outside_the_range_of_an_activation(self):
+        def kernel(a, op):
+            result = on_chip(a)
+            nisa.activation(dst=result, op=op, data=result)
+            return out(result)
+        zeros = np.zeros((4, 4), np.float32)
+        np.testing.assert_array_equal(nki.simulate(kernel)(zeros, nl.sqrt), zeros)
+        with refused(self, "undefined", "NKI_CHECK_RANGES=0"):
+            nki.simulate(kernel)(zeros, nl.log)
+        result = self.with_variable("NKI_CHECK_RANGES", "0", lambda: nki.simulate(kernel)(zeros, nl.log))
+        self.assertTrue(np.isneginf(result).all())
+
     def test_limit(self):
         def kernel():
             while True:

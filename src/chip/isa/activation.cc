@@ -95,7 +95,7 @@ Status OutsideRange(const Instr& instr, Activation function, const ActivationRul
                     float argument, int64_t partition, int64_t element) {
   return KernelError(ErrorClass::kUndefined,
                      "{}: {} of {} (partition {}, element {}) is not defined; the scalar engine "
-                     "takes {}{:g} to {:g}",
+                     "takes {}{:g} to {:g} (NKI_CHECK_RANGES=0 lets it pass)",
                      instr.def->name, ActivationName(function), argument, partition, element,
                      rule.symmetric ? "magnitudes of " : "", rule.low, rule.high);
 }

@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::activation_instr_test {
 namespace {
 
 const std::vector<DType> kDtypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32,
@@ -186,4 +186,4 @@ TEST(Exponential, SubtractsTheLargestAndSums) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::activation_instr_test

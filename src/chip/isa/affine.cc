@@ -54,7 +54,7 @@ std::vector<uint32_t> FirstPartition(std::span<const int64_t> pattern, uint32_t 
 // iota ------------------------------------------------------------------------------------------
 
 constexpr Param kIotaParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"offset", ParamKind::kInt, "0"},
     {"channel_multiplier", ParamKind::kInt, "0"},
@@ -97,10 +97,10 @@ Status ExecuteIota(ExecuteContext& context, const Instr& instr) {
 // affine_select ---------------------------------------------------------------------------------
 
 constexpr Param kAffineSelectParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"pattern", ParamKind::kPattern},
     {"channel_multiplier", ParamKind::kInt},
-    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"on_true_tile", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     {"on_false_value", ParamKind::kFloat},
     {"cmp_op", ParamKind::kAluOp, "equal"},
     {"offset", ParamKind::kInt, "0"},

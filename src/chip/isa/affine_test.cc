@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::affine_test {
 namespace {
 
 // The documented loop: partitions, then up to four dimensions, in 64-bit integers.
@@ -180,4 +180,4 @@ TEST(AffineSelect, RefusesArithmeticAsComparison) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::affine_test

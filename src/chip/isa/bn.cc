@@ -9,19 +9,20 @@ namespace wt::chip::isa {
 namespace bn {
 namespace {
 
-constexpr int64_t kMostElements = 512;
 constexpr size_t kTriple = 3;
 
 constexpr Param kBnStatsParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kFloatTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
-Status CheckBnStats(const Machine&, const Instr& instr) {
+Status CheckBnStats(const Machine& machine, const Instr& instr) {
   using namespace bn_stats;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kData, kDst}));
-  WT_RETURN_IF_ERROR(CheckFreeRange(instr, kData, 1, kMostElements));
+  WT_RETURN_IF_ERROR(CheckFreeRange(
+      instr, kData, 1, static_cast<int64_t>(machine.constant(ConstantId::kBnStatsMax))));
   return CheckFreeElements(instr, kDst, 2 * kTriple,
                            "count, mean and variance * count of the even and the odd elements");
 }
@@ -60,6 +61,7 @@ constexpr Param kBnAggrParams[] = {
 
 Status CheckBnAggr(const Machine&, const Instr& instr) {
   using namespace bn_aggr;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kData, kDst}));
   const int64_t elements = instr.operand(kData).free_elements();
   if (elements % static_cast<int64_t>(kTriple) != 0) {
@@ -106,7 +108,7 @@ const InstrDef kBnStats = {
     .name = "bn_stats",
     .summary =
         "Six numbers a partition: count, mean and variance * count of the elements at even "
-        "positions, then of those at odd positions, of at most 512 elements.",
+        "positions, then of those at odd positions, of at most vector.bn_stats_max elements.",
     .params = bn::kBnStatsParams,
     .engines = {Engine::kVector},
     .default_engine = Engine::kVector,

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::bn_test {
 namespace {
 
 Status Stats(Bench& bench, const AccessPattern& dst, const AccessPattern& data) {
@@ -98,4 +98,4 @@ TEST(BnAggr, RefusesHalfTriples) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::bn_test

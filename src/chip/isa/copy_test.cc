@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::copy_test {
 namespace {
 
 const std::vector<DType> kDtypes = {DType::kF32,    DType::kBF16, DType::kF16, DType::kF8E4M3,
@@ -180,4 +180,4 @@ TEST(TensorCopyPredicated, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::copy_test

@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kMostSources = 16;
 
 constexpr Param kParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
-    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
+    {"srcs", ParamKind::kSrcs, nullptr, kInSbuf | kInHbm, kComputeTypes},
     {"reduce_op", ParamKind::kAluOp},
     {"scales", ParamKind::kFloats, "None"},
     {"unique_indices", ParamKind::kBool, "True"},
@@ -118,7 +118,7 @@ Status CheckUnique(const Walk& dst) {
 std::vector<float> ReadSource(const Walk& walk) {
   std::vector<float> values(static_cast<size_t>(walk.rows() * walk.row_elements()));
   for (int64_t p = 0; p < walk.rows() && !walk.skipped; ++p)
-    LoadRow(walk, p, &values[static_cast<size_t>(p * walk.row_elements())]);
+    LoadRow(walk, p, values.data() + p * walk.row_elements());
   return values;
 }
 

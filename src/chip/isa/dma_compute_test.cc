@@ -4,7 +4,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::dma_compute_test {
 namespace {
 
 Call Add(Bench& bench, const AccessPattern& dst, const std::vector<AccessPattern>& srcs) {
@@ -128,4 +128,4 @@ TEST(DmaCompute, RefusesAnIndexTwice) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::dma_compute_test

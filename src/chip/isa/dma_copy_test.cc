@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::dma_copy_test {
 namespace {
 
 Call CopyByDma(Bench& bench, const AccessPattern& dst, const AccessPattern& src) {
@@ -144,4 +144,4 @@ TEST(DmaCopy, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::dma_copy_test

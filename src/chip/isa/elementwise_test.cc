@@ -1,7 +1,7 @@
 #include "chip/alu.h"
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::elementwise_test {
 namespace {
 
 const std::vector<DType> kElementTypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kF8E4M3,
@@ -262,4 +262,4 @@ TEST(Reciprocal, IsTheQuotient) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::elementwise_test

@@ -94,6 +94,7 @@ constexpr Param kNcNGatherParams[] = {
 
 Status CheckNcNGather(const Machine&, const Instr& instr) {
   using namespace nc_n_gather;  // NOLINT
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckSamePartitions(instr, {kData, kIndices, kDst}));
   WT_RETURN_IF_ERROR(CheckSameDtype(instr, kData, kDst));
   return CheckSameSize(instr, kIndices, kDst);

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::gather_test {
 namespace {
 
 Call LocalGather(Bench& bench, const AccessPattern& dst, const AccessPattern& src,
@@ -139,6 +139,13 @@ TEST(NcNGather, RandomAgainstTwin) {
   }
 }
 
+TEST(NcNGather, RefusesEmptyData) {
+  Bench bench;
+  Tensor* x = bench.Sbuf("x", 1, 1, DType::kU32, {0});
+  const AccessPattern none = Slice(x, 0, 0, 0, 1);
+  ExpectRefused(NGather(bench, none, none, none), ErrorClass::kShape, "no elements");
+}
+
 TEST(NcNGather, RefusesAnIndexOutside) {
   Bench bench;
   Tensor* data = bench.Sbuf("data", 1, 3, DType::kF32, {1, 2, 3});
@@ -149,4 +156,4 @@ TEST(NcNGather, RefusesAnIndexOutside) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::gather_test

@@ -117,14 +117,20 @@ struct Tile {
   int64_t rows, columns;
 };
 
+// The array is halved into tiles, down to the smallest that the machine knows.
 Status CheckTileSide(const Machine& machine, const char* side, int64_t start, int64_t size) {
-  const int64_t least = machine.generation >= Generation::kGen3 ? 32 : 64;
-  const bool power = size == 32 || size == 64 || size == 128;
-  if (!power || size < least)
-    return KernelError(ErrorClass::kArgument,
-                       "nc_matmul: tile_size has {} {}; expected {}64 or 128", size, side,
-                       least == 32 ? "32, " : "");
-  if (start < 0 || start % size != 0 || start + size > 128)
+  const int64_t most = machine.partitions;
+  std::string sizes;
+  bool known = false;
+  for (auto tile = static_cast<int64_t>(machine.constant(ConstantId::kMinTile)); tile <= most;
+       tile *= 2) {
+    known |= size == tile;
+    sizes += fmt::format("{}{}", sizes.empty() ? "" : tile == most ? " or " : ", ", tile);
+  }
+  if (!known)
+    return KernelError(ErrorClass::kArgument, "nc_matmul: tile_size has {} {}; expected {}", size,
+                       side, sizes);
+  if (start < 0 || start % size != 0 || start + size > most)
     return KernelError(ErrorClass::kArgument,
                        "nc_matmul: tile_position starts at {} {}; expected a multiple of {} inside "
                        "the array",
@@ -136,17 +142,19 @@ Result<Tile> TileOf(const Machine& machine, const Instr& instr) {
   const auto count = [&](int param) {
     return instr.has(param) ? instr.ints_of(param).size() : size_t{0};
   };
-  if (count(kTilePosition) == 0 && count(kTileSize) == 0) return Tile{128, 128};
+  if (count(kTilePosition) == 0 && count(kTileSize) == 0) {
+    return Tile{machine.partitions, machine.partitions};
+  }
   if (count(kTilePosition) != 2 || count(kTileSize) != 2)
     return KernelError(ErrorClass::kArgument,
                        "nc_matmul: tile_position and tile_size are both pairs, or both left out");
   const auto position = instr.ints_of(kTilePosition), size = instr.ints_of(kTileSize);
   WT_RETURN_IF_ERROR(CheckTileSide(machine, "rows", position[0], size[0]));
   WT_RETURN_IF_ERROR(CheckTileSide(machine, "columns", position[1], size[1]));
-  if (IsDoubleRow(instr) && size[1] != 128)
+  if (IsDoubleRow(instr) && size[1] != machine.partitions)
     return KernelError(ErrorClass::kArgument,
-                       "nc_matmul: perf_mode double_row uses all 128 columns, tile_size has {}",
-                       size[1]);
+                       "nc_matmul: perf_mode double_row uses all {} columns, tile_size has {}",
+                       machine.partitions, size[1]);
   return Tile{size[0], size[1]};
 }
 

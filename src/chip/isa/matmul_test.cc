@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::matmul_test {
 namespace {
 
 Call Matmul(Bench& bench, const AccessPattern& dst, const AccessPattern& stationary,
@@ -218,4 +218,4 @@ TEST(NcMatmul, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::matmul_test

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::mx_test {
 namespace {
 
 // Values of the element types from their definition, independent of base/dtype.
@@ -271,4 +271,4 @@ TEST(NcMatmulMx, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::mx_test

@@ -36,9 +36,15 @@ Status CheckSameDtype(const Instr& instr, int a, int b) {
 
 Status CheckPartitionMultiple(const Instr& instr, int param, int64_t multiple) {
   const int64_t partitions = instr.operand(param).partitions();
-  if (partitions % multiple == 0) return {};
+  if (partitions > 0 && partitions % multiple == 0) return {};
   return KernelError(ErrorClass::kShape, "{} has {} partitions; expected a multiple of {}",
                      OperandName(instr, param), partitions, multiple);
+}
+
+Status CheckNotEmpty(const Instr& instr, int param) {
+  if (instr.operand(param).elements() > 0) return {};
+  return KernelError(ErrorClass::kShape, "{} has no elements; expected at least one",
+                     OperandName(instr, param));
 }
 
 Status CheckFreeElements(const Instr& instr, int param, int64_t expected, const char* why) {

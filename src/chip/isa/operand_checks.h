@@ -1,6 +1,6 @@
 // What several instructions ask of their operands beyond legality.h: one function, and so one
-// wording, for each question. All return ok or an error that names the
-// instruction, the operand, what it has and what it should have.
+// wording, for each question. All return ok or an error that names the instruction, the operand,
+// what it has and what it should have.
 #pragma once
 
 #include <initializer_list>
@@ -17,7 +17,9 @@ Status CheckSamePartitions(const Instr& instr, std::initializer_list<int> params
 // Passes when `b` is given as a number.
 Status CheckSameDtype(const Instr& instr, int a, int b);
 Status CheckPartitions(const Instr& instr, int param, int64_t expected);
+// At least one multiple.
 Status CheckPartitionMultiple(const Instr& instr, int param, int64_t multiple);
+Status CheckNotEmpty(const Instr& instr, int param);
 Status CheckFreeElements(const Instr& instr, int param, int64_t expected, const char* why);
 Status CheckFreeRange(const Instr& instr, int param, int64_t least, int64_t most);
 Status CheckFreeDims(const Instr& instr, int param, int most);
@@ -37,11 +39,6 @@ inline int64_t IntOf(const Instr& instr, int param, int64_t otherwise = 0) {
 // The last parameter of nearly every instruction.
 inline constexpr Param kNameParam = {"name", ParamKind::kString, "None", 0};
 
-inline constexpr DTypeSet kFloatTypes = Types({DType::kF32, DType::kBF16, DType::kF16, DType::kTF32,
-                                               DType::kF8E4M3, DType::kF8E5M2, DType::kF8E4M3FN});
-inline constexpr DTypeSet kIntTypes = Types(
-    {DType::kI8, DType::kI16, DType::kI32, DType::kU8, DType::kU16, DType::kU32, DType::kBool});
-// All that the engines convert to and from fp32.
-inline constexpr DTypeSet kNumberTypes = kFloatTypes | kIntTypes;
+inline constexpr DTypeSet kFloatTypes = kComputeTypes & ~kIntegerTypes;
 
 }  // namespace wt::chip::isa

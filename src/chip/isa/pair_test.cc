@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::pair_test {
 namespace {
 
 // Two cores of one logical core; `kernel` runs on each, on a thread of its own.
@@ -154,4 +154,4 @@ TEST(CoreBarrier, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::pair_test

@@ -97,9 +97,9 @@ Status ExecuteNcStreamShuffle(ExecuteContext& context, const Instr& instr) {
 // tensor_partition_reduce -----------------------------------------------------------------------
 
 constexpr Param kTensorPartitionReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf, kComputeTypes},
     {"op", ParamKind::kAluOp},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf, kComputeTypes},
     kNameParam,
 };
 
@@ -108,6 +108,7 @@ Status CheckTensorPartitionReduce(const Machine&, const Instr& instr) {
   WT_RETURN_IF_ERROR(CheckOp(
       instr, kOp,
       {AluOp::kAdd, AluOp::kAverage, AluOp::kMaximum, AluOp::kBitwiseOr, AluOp::kBitwiseAnd}));
+  WT_RETURN_IF_ERROR(CheckNotEmpty(instr, kData));
   WT_RETURN_IF_ERROR(CheckPartitions(instr, kDst, 1));
   WT_RETURN_IF_ERROR(
       CheckFreeElements(instr, kDst, instr.operand(kData).free_elements(), "as many as data"));

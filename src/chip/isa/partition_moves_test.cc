@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::partition_moves_test {
 namespace {
 
 std::vector<int64_t> Rotation() {
@@ -165,4 +165,4 @@ TEST(TensorPartitionReduce, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::partition_moves_test

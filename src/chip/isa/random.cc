@@ -21,13 +21,19 @@ Engine EngineOf(const Instr& instr, Engine otherwise) {
   return instr.engine == Engine::kUnknown ? otherwise : instr.engine;
 }
 
+// The lane of partition p of an operand.
+size_t LaneOf(const AccessPattern& operand, int64_t p) {
+  const auto& address = operand.tensor->address;
+  return static_cast<size_t>(operand.start_partition + p + (address ? address->partition : 0));
+}
+
 // Calls use(index, drawn) for every element of `like`, lane by lane; next(lane, i) draws.
 template <class Next, class Use>
 void DrawLanes(const AccessPattern& like, const Next& next, const Use& use) {
   const int64_t width = like.free_elements();
   size_t at = 0;
   for (int64_t p = 0; p < like.partitions(); ++p) {
-    const auto lane = static_cast<size_t>(like.start_partition + p);
+    const size_t lane = LaneOf(like, p);
     for (int64_t i = 0; i < width; ++i, ++at) use(at, next(lane, static_cast<size_t>(i)));
   }
 }
@@ -226,7 +232,7 @@ void ForEachWord(ExecuteContext& context, const Instr& instr, const AccessPatter
   const bool gpsimd = EngineOf(instr, Engine::kGpSimd) == Engine::kGpSimd;
   size_t at = 0;
   for (int64_t p = 0; p < operand.partitions(); ++p) {
-    const auto lane = static_cast<size_t>(operand.start_partition + p);
+    const size_t lane = LaneOf(operand, p);
     if (gpsimd) {
       for (uint32_t& word : context.state().gpsimd_random[lane]) use(word, at++);
       continue;

@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::random_test {
 namespace {
 
 std::vector<uint32_t> Rng(Bench& bench, Engine engine, int64_t partitions, int64_t elements,
@@ -117,6 +117,21 @@ TEST(RandState, LanesAreThoseOfThePartitions) {
   ExpectOk(bench.Call("rand_get_state").Op("dst", All(state)).Issue());
   EXPECT_EQ(ReadBits(Slice(state, 32, 1, 0, 6)), (std::vector<uint32_t>{9, 8, 7, 6, 5, 4}));
   EXPECT_NE(ReadBits(Slice(state, 0, 1, 0, 6)), (std::vector<uint32_t>{9, 8, 7, 6, 5, 4}));
+}
+
+TEST(RandState, AnAddressedTensorHasTheLanesOfItsPartitions) {
+  Bench bench;
+  TensorSpec spec;
+  spec.dtype = DType::kU32;
+  spec.partitions = 32;
+  spec.partition_bytes = 24;
+  spec.address = Address{.partition = 96, .byte = 0};
+  Result<Tensor*> low = bench.core().Allocate(spec);
+  ASSERT_TRUE(low.ok()) << low.status().message();
+  Tensor* state = bench.Sbuf("state", 128, 6, DType::kU32);
+  ExpectOk(bench.Call("rand_get_state").Op("dst", All(state)).Issue());
+  ExpectOk(bench.Call("rand_get_state").Op("dst", All(*low)).Issue());
+  EXPECT_EQ(ReadBits(All(*low)), ReadBits(Slice(state, 96, 32, 0, 6)));
 }
 
 TEST(RandState, RoundTripRepeatsTheNumbers) {
@@ -245,4 +260,4 @@ TEST(Rand2, RefusedBeforeGeneration4AndWithoutRoom) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::random_test

@@ -1,7 +1,7 @@
 #include "chip/alu.h"
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::reduce_test {
 namespace {
 
 const std::vector<DType> kDtypes = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32,
@@ -154,4 +154,4 @@ TEST(TensorTensorScan, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::reduce_test

@@ -20,10 +20,10 @@ constexpr Param kMoveParams[] = {
 };
 constexpr Param kLoadParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInRegister},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInHbm, kComputeTypes},
 };
 constexpr Param kStoreParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInHbm, kComputeTypes},
     {"src", ParamKind::kSrc, nullptr, kInRegister},
 };
 

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::registers_test {
 namespace {
 
 Tensor* Register(Bench& bench) {
@@ -101,4 +101,4 @@ TEST(RegisterStore, RefusesPsum) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::registers_test

@@ -35,8 +35,8 @@ Status CheckFirstOp(const Instr& instr, int op_param, int operand, int data) {
 // tensor_scalar_reduce --------------------------------------------------------------------------
 
 constexpr Param kTensorScalarReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"op0", ParamKind::kAluOp},
     {"operand0", ParamKind::kSrcOrFloat, "None", kInSbuf | kInPsum, Types({DType::kF32})},
     {"reduce_op", ParamKind::kAluOp},
@@ -94,7 +94,7 @@ Status ExecuteTensorScalarReduce(ExecuteContext& context, const Instr& instr) {
 // tensor_scalar_cumulative ----------------------------------------------------------------------
 
 constexpr DTypeSet kCumulativeTypes =
-    kNumberTypes & ~Types({DType::kI32, DType::kU32, DType::kBool, DType::kTF32});
+    kComputeTypes & ~Types({DType::kI32, DType::kU32, DType::kBool, DType::kTF32});
 
 constexpr Param kTensorScalarCumulativeParams[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kCumulativeTypes},

@@ -1,7 +1,7 @@
 #include "chip/alu.h"
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::scalar_reduce_test {
 namespace {
 
 Call Reduce(Bench& bench, const AccessPattern& dst, const AccessPattern& data, AluOp op0,
@@ -225,4 +225,4 @@ TEST(TensorScalarCumulative, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::scalar_reduce_test

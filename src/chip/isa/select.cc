@@ -142,10 +142,10 @@ Status ExecuteRangeSelect(ExecuteContext& context, const Instr& instr) {
 
 // select_reduce ---------------------------------------------------------------------------------
 
-constexpr DTypeSet kSelectTypes = kNumberTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
+constexpr DTypeSet kSelectTypes = kComputeTypes & ~Types({DType::kTF32, DType::kI32, DType::kU32});
 
 constexpr Param kSelectReduceParams[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"predicate", ParamKind::kSrc, nullptr, kInSbuf | kInPsum,
      Types({DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kBool})},
     {"on_true", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kSelectTypes},

@@ -1,6 +1,6 @@
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::select_test {
 namespace {
 
 constexpr float kFp32Min = -std::numeric_limits<float>::max();
@@ -216,4 +216,4 @@ TEST(SelectReduce, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::select_test

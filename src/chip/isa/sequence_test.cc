@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::sequence_test {
 namespace {
 
 Status Bounds(Bench& bench, const AccessPattern& dst, const AccessPattern& ids) {
@@ -212,4 +212,4 @@ TEST(Topk, Refusals) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::sequence_test

@@ -23,8 +23,8 @@ constexpr size_t kBlock = 32;  // elements that one comparison passes over
 // max8 ------------------------------------------------------------------------------------------
 
 constexpr Param kMax8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"src", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -87,8 +87,8 @@ Status ExecuteMax8(ExecuteContext& context, const Instr&) {
 
 constexpr Param kNcFindIndex8Params[] = {
     {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, Types({DType::kU16, DType::kU32})},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     kNameParam,
 };
 
@@ -143,9 +143,9 @@ Status ExecuteNcFindIndex8(ExecuteContext& context, const Instr&) {
 // nc_match_replace8 -----------------------------------------------------------------------------
 
 constexpr Param kNcMatchReplace8Params[] = {
-    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
-    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kNumberTypes},
+    {"dst", ParamKind::kDst, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"data", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
+    {"vals", ParamKind::kSrc, nullptr, kInSbuf | kInPsum, kComputeTypes},
     {"imm", ParamKind::kFloat},
     {"dst_idx", ParamKind::kDst, "None", kInSbuf | kInPsum,
      Types({DType::kU16, DType::kU32, DType::kI32})},

@@ -2,7 +2,7 @@
 
 #include "chip/isa/testing.h"
 
-namespace wt::chip {
+namespace wt::chip::top8_test {
 namespace {
 
 const std::vector<DType> kKinds = {DType::kF32, DType::kBF16, DType::kF16, DType::kI32};
@@ -222,4 +222,4 @@ TEST(NcMatchReplace8, RefusesAnotherWidth) {
 }
 
 }  // namespace
-}  // namespace wt::chip
+}  // namespace wt::chip::top8_test

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "chip/profile/memory_use.h"
 #include "chip/program.h"
 #include "chip/schedule.h"
 
@@ -64,9 +65,8 @@ struct Profile {
   double mfu = 0;    // flops / latency / the core's bf16 peak
   double mbu = 0;    // HBM bytes moved / latency / the core's HBM bandwidth
   DmaStats dma;
-  std::vector<int64_t> sbuf_bytes_by_partition;  // high-water marks
-  std::vector<int64_t> psum_bytes_by_partition;
-  int64_t sbuf_bytes_peak = 0;
+  MemoryUse sbuf, psum;
+  int64_t sbuf_bytes_peak = 0;  // of a partition, with the copies that renaming takes
   int psum_banks_peak = 0;
   bool oversubscribed = false;
   std::vector<Stall> stalls;    // longest first

@@ -5,7 +5,6 @@
 
 #include "chip/profile/advice.h"
 #include "chip/profile/dma_stats.h"
-#include "chip/profile/memory_use.h"
 #include "chip/profile/stalls.h"
 
 namespace wt::chip {
@@ -140,9 +139,9 @@ Profile ProfileOf(const Machine& machine, const Policy& policy, const Program& p
   profile.dma = CountDma(program, machine);
   profile.mbu = static_cast<double>(profile.dma.load_bytes + profile.dma.store_bytes) /
                 (result.latency_ns * machine.hbm_bytes_per_ns);
-  profile.sbuf_bytes_by_partition = collectors.sbuf.Finish().peak_by_partition;
-  profile.psum_bytes_by_partition = collectors.psum.Finish().peak_by_partition;
-  profile.sbuf_bytes_peak = result.sbuf_bytes_peak;
+  profile.sbuf = collectors.sbuf.Finish();
+  profile.psum = collectors.psum.Finish();
+  profile.sbuf_bytes_peak = profile.sbuf.peak;
   profile.psum_banks_peak = result.psum_banks_peak;
   profile.oversubscribed = result.oversubscribed;
   profile.sources = program.sources;

@@ -128,5 +128,23 @@ TEST(ProtoWriter, WritesWhatTheFormatSays) {
                                          "ab"));
 }
 
+TEST(ProtoWriter, NestedMessagesOfAnyLength) {
+  for (size_t length : {0u, 1u, 100u, 124u, 125u, 126u, 127u, 128u, 20000u, 3000000u}) {
+    ProtoWriter writer;
+    const size_t outer = writer.Open(7), inner = writer.Open(8);
+    writer.Bytes(1, std::string(length, 'x'));
+    writer.Close(inner);
+    writer.Varint(9, 5);
+    writer.Close(outer);
+    writer.Varint(10, 6);
+    const auto all = *Parse(std::string(writer.bytes()));
+    ASSERT_EQ(all.size(), 2u) << length;
+    const auto in_outer = *Parse(Find(all, 7)->bytes);
+    EXPECT_EQ(Find(in_outer, 9)->value, 5u);
+    EXPECT_EQ(Find(*Parse(Find(in_outer, 8)->bytes), 1)->bytes, std::string(length, 'x'));
+    EXPECT_EQ(Find(all, 10)->value, 6u);
+  }
+}
+
 }  // namespace
 }  // namespace wt::chip

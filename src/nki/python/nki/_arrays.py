@@ -72,11 +72,11 @@ def write_back(value, array):
 
 
 def to_numpy(array):
-    """A HostArray as a NumPy array of its own; of a shape-only one, None."""
+    """A HostArray as a NumPy array on the same memory; of a shape-only one, None."""
     import numpy
     if not array.has_values:
         return None
-    return numpy.frombuffer(bytearray(array), dtype=numpy_dtype(array.dtype)).reshape(array.shape)
+    return numpy.frombuffer(array, dtype=numpy_dtype(array.dtype)).reshape(array.shape)
 
 
 def numpy_dtype(dtype):
@@ -103,5 +103,5 @@ def _torch_bytes(value):
 def _to_torch(array, like):
     import torch
     name = {"float8_e4m3": "float8_e4m3fn"}.get(array.dtype.name, array.dtype.name)
-    data = torch.frombuffer(bytearray(array), dtype=getattr(torch, name))
+    data = torch.frombuffer(array, dtype=getattr(torch, name))
     return data.reshape(array.shape).to(like.device)

@@ -16,10 +16,12 @@ def options_from_environment():
 
     NKI_PRECISE_FP=0            low-precision floats keep float32's precision
     NKI_CHECK_UNINITIALIZED=0   reading what nothing has written gives NaN (all bits set) instead of an error
+    NKI_CHECK_RANGES=0          activations outside their documented range give what mathematics says, not an error
     NKI_MAX_INSTRUCTIONS=n      a kernel that issues more is stopped
     """
     return {"precise_fp": os.environ.get("NKI_PRECISE_FP", "1") != "0",
             "check_uninitialized": os.environ.get("NKI_CHECK_UNINITIALIZED", "1") != "0",
+            "check_ranges": os.environ.get("NKI_CHECK_RANGES", "1") != "0",
             "max_instructions": _natural("NKI_MAX_INSTRUCTIONS")}
 
 
