@@ -182,7 +182,8 @@ PyObject* SourceFunction(PyObject*, PyObject*) {
 PyObject* SetSourceFunction(PyObject*, PyObject* number) {
   const unsigned long source = PyLong_AsUnsignedLong(number);
   if (PyErr_Occurred()) return nullptr;
-  if (Session* session = Session::Current()) session->set_source(static_cast<chip::SourceId>(source));
+  if (Session* session = Session::Current())
+    session->set_source(static_cast<chip::SourceId>(source));
   Py_RETURN_NONE;
 }
 
@@ -228,7 +229,8 @@ PyMethodDef functions[] = {
     {"program_ndim", ProgramNdimFunction, METH_NOARGS, "1 when the kernel has a grid, else 0."},
     {"running", RunningFunction, METH_NOARGS, "Whether a kernel runs on this thread."},
     {"has_values", HasValuesFunction, METH_NOARGS, "Whether the kernel runs with values."},
-    {"source", SourceFunction, METH_NOARGS, "The number of the running place in the kernel's text."},
+    {"source", SourceFunction, METH_NOARGS,
+     "The number of the running place in the kernel's text."},
     {"set_source", SetSourceFunction, METH_O,
      "set_source(number): instructions count as written there; 0: where they are."},
     {"begin_ordered", BeginOrderedFunction, METH_NOARGS, "Opens a no_reorder block."},

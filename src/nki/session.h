@@ -11,6 +11,7 @@
 
 #include "chip/core.h"
 #include "chip/hbm.h"
+#include "chip/recorder.h"
 #include "nki/source_lines.h"
 #include "nki/storage.h"
 
@@ -65,6 +66,10 @@ class Session {
   // Edges whose consumer or producer never came, for a message at the kernel's end.
   Status CheckScheduleUsed() const;
 
+  // Keeps what the schedule needs from now on; before the first tensor.
+  void Record();
+  const chip::Recorder* recorder() const { return recorder_.get(); }
+
   // The other core has failed: every further call fails too.
   void Cancel() { cancelled_ = true; }
   bool cancelled() const { return cancelled_; }
@@ -73,6 +78,7 @@ class Session {
   Status AddScheduled(chip::Instr& instr);
 
   std::shared_ptr<chip::Hbm> hbm_;
+  std::unique_ptr<chip::Recorder> recorder_;  // the core's observer outlives it
   chip::Core core_;
   SourceLines source_lines_;
   Storage* storages_ = nullptr;

@@ -169,9 +169,11 @@ class Launches(unittest.TestCase):
                                buffer=ncc.sbuf.mod_alloc(base_addr=0, num_free_tiles=(2,)))
             turned = nl.ndarray((4, nl.par_dim(64), 64), dtype=a.dtype,
                                 buffer=ncc.psum.mod_alloc(base_bank=0, num_bank_tiles=(2,)))
+            ones = nl.ndarray((nl.par_dim(64), 64), dtype=a.dtype, buffer=ncc.sbuf.alloc(lambda *_: (0, 1024)))
+            ones[...] = nl.load(nl.shared_identity_matrix(64, dtype=nl.float32))
             for i in nl.affine_range(4):
                 tiles[i] = nl.load(a[i])
-                turned[i] = nisa.nc_transpose(tiles[i])
+                turned[i] = nisa.nc_matmul(tiles[i], ones[...])
                 nl.store(out[i], nl.copy(turned[i]))
             return out
         a = random(4, 64, 64)

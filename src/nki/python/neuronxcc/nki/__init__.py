@@ -12,6 +12,7 @@ _core.add_package_folder(_os.path.dirname(_os.path.dirname(_os.path.abspath(__fi
 
 from neuronxcc.nki import language  # noqa: E402
 from neuronxcc.nki import compiler, isa, typing  # noqa: E402
+from neuronxcc.nki._benchmark import benchmark, profile  # noqa: E402
 from neuronxcc.nki._kernel import Kernel, baremetal, jit, simulate_kernel, trace  # noqa: E402
 
 NkiError = _nki.NkiError

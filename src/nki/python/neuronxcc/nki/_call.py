@@ -4,6 +4,7 @@ import numbers
 from nki import _core
 from nki.language import _types
 from nki.language.memory import MemoryRegion
+from neuronxcc.nki._blocks import Blocks
 from neuronxcc.nki._errors import describe, error, refusal
 from neuronxcc.nki._mask import Mask
 from neuronxcc.nki._pending import defer, flush, state
@@ -33,10 +34,18 @@ def inside_kernel(name):
                       "under @nki.jit or one that such a function calls")
 
 
+def in_allocated_kernel():
+    """Whether the kernel has placed tiles itself so far."""
+    return state.run is not None and state.run.allocates
+
+
 def tensor(name, argument, value):
     """`value`, which must be a tensor."""
     if not isinstance(value, Tensor):
         inside_kernel(name)
+        if isinstance(value, Blocks):
+            raise refusal("err_failed_to_infer_tile_from_local_tensor", f"{name}: {argument} is {value!r}, which is many "
+                          "tiles; index its dimensions before the partition dimension")
         raise error("argument", f"{name}: {argument} is {describe(value)}; expected a tile")
     return value
 

@@ -43,7 +43,7 @@ class Kernel(_Kernel):
         return _run.launch(self.function, args, kwargs, self.grid, self.mode)
 
 
-def _decorator(make):
+def decorator(make):
     """A decorator that may be used with and without arguments."""
     def decorate(function=None, *args, **options):
         if function is None:
@@ -52,7 +52,7 @@ def _decorator(make):
     return decorate
 
 
-def _function_of(function):
+def function_of(function):
     if isinstance(function, _Kernel):
         return function.function
     if not callable(function):
@@ -60,7 +60,7 @@ def _function_of(function):
     return function
 
 
-@_decorator
+@decorator
 def jit(function, mode="auto", **_):
     """Makes a kernel of a function. `mode` says by what a call runs it; here it is always the simulator."""
     if mode not in _MODES:
@@ -68,22 +68,23 @@ def jit(function, mode="auto", **_):
     if mode in ("benchmark", "profile"):
         from neuronxcc.nki._benchmark import benchmark
         return benchmark(function)
-    return Kernel(_function_of(function), mode=mode)
+    return Kernel(function_of(function), mode=mode)
 
 
-@_decorator
+@decorator
 def trace(function, **_):
     """Makes a kernel of a function whose results are among its arguments."""
-    return Kernel(_function_of(function), mode="trace")
+    return Kernel(function_of(function), mode="trace")
 
 
-@_decorator
+@decorator
 def baremetal(function, **_):
     """Makes a kernel of a function; a call runs it on the simulator."""
-    return Kernel(_function_of(function), mode="baremetal")
+    grid = function.grid if isinstance(function, Kernel) else ()
+    return Kernel(function_of(function), grid, mode="baremetal")
 
 
 def simulate_kernel(kernel, *args, **kwargs):
     """Runs a kernel on the simulator; results that are arguments are written into."""
-    kernel = kernel if isinstance(kernel, Kernel) else Kernel(_function_of(kernel))
+    kernel = kernel if isinstance(kernel, Kernel) else Kernel(function_of(kernel))
     return kernel(*args, **kwargs)

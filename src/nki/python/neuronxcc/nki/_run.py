@@ -6,9 +6,13 @@ import re
 
 from nki import _core, _run
 from neuronxcc.nki._errors import refusal
+from neuronxcc.nki._parameters import check_returned, protect
 from neuronxcc.nki._pending import flush, state
 from neuronxcc.nki._tensor import Tensor
 from neuronxcc.nki.language.grid import as_dimension
+
+
+_RETURNING = ("auto", "simulation", "simulate", "torchxla", "jax")  # modes in which results are returned
 
 
 class Run:
@@ -22,7 +26,7 @@ class Run:
         self.program = ()
         self.tensors = []  # of HBM, in the order in which the first program declared them
         self.declared = 0
-        self.parameters = {}
+        self.allocates = False  # whether it places tiles itself
 
     def begin(self, program):
         self.program = program
@@ -91,25 +95,27 @@ def body(function, grid, mode="auto"):
         launch = Run(grid, keeps_float32=mode in ("simulation", "simulate"))
         outer, state.run, state.waiting = state.run, launch, None
         args, kwargs = _wrap(args), _wrap(kwargs)
+        returns = mode in _RETURNING
+        writable = protect(function, args, kwargs, Tensor) if returns else {}
         result = None
         try:
             for program in programs(grid, _core.rank(), _core.cores()):
                 launch.begin(program)
                 result = function(*args, **kwargs)
                 flush()
+            check_returned(writable, result)
             return _unwrap(result)
         finally:
             state.run, state.waiting = outer, None
     return run
 
 
-def launch(function, args, kwargs, grid=(), mode="auto"):
-    """Runs a kernel with NumPy arrays or tensors of PyTorch and gives what it returns."""
+def _dimensions(grid):
+    """The grid's dimensions, and on how many cores its programs run."""
     grid = [as_dimension(item) for item in grid]
     if len(grid) > 3:
         raise refusal("err_exceed_max_supported_dimension", f"a launch grid of {len(grid)} dimensions; expected at most 3")
-    cores = math.prod(dimension.cores for dimension in grid)
-    return simulate(body(function, grid, mode), args, kwargs, cores)
+    return grid, math.prod(dimension.cores for dimension in grid)
 
 
 def options():
@@ -122,6 +128,14 @@ def options():
     return chosen
 
 
+def _sessions(cores):
+    sessions = []
+    for rank in range(cores):
+        sessions.append(_core.Session(rank=rank, cores=cores, peer=sessions[0] if sessions else None, grid=cores > 1,
+                                      **options()))
+    return sessions
+
+
 def _index_error(refused):
     """What NumPy would say of an index that is known only at run time and leaves its tensor."""
     there = re.search(r"elements (-?\d+) to (-?\d+) of (\d+)", str(refused))
@@ -131,15 +145,37 @@ def _index_error(refused):
     return IndexError(f"index {first if not 0 <= first < size else size} is out of bounds for axis 0 with size {size}")
 
 
-def simulate(function, args, kwargs, cores):
-    """nki._run.simulate with the options of this generation."""
-    sessions = []
-    for rank in range(cores):
-        sessions.append(_core.Session(rank=rank, cores=cores, peer=sessions[0] if sessions else None, grid=cores > 1,
-                                      **options()))
+def _execute(function, args, kwargs, sessions):
+    """nki._run.execute, with refusals as this generation has them."""
     try:
         return _run.execute(function, args, kwargs, sessions)
     except _core.NkiError as refused:
+        if refused.error_class == "uninitialized" and "the kernel returns" in str(refused):
+            raise refusal("err_tensor_output_not_written_to", str(refused)) from None
         if refused.error_class == "out-of-bounds" and "err_" not in str(refused):
             raise _index_error(refused) from refused
         raise
+
+
+def _dimensions(grid):
+    """The grid's dimensions, and on how many cores its programs run."""
+    grid = [as_dimension(item) for item in grid]
+    if len(grid) > 3:
+        raise refusal("err_exceed_max_supported_dimension", f"a launch grid of {len(grid)} dimensions; expected at most 3")
+    return grid, math.prod(dimension.cores for dimension in grid)
+
+
+def launch(function, args, kwargs, grid=(), mode="auto"):
+    """Runs a kernel with NumPy arrays or tensors of PyTorch and gives what it returns."""
+    grid, cores = _dimensions(grid)
+    return _execute(body(function, grid, mode), args, kwargs, _sessions(cores))
+
+
+def launch_timed(function, args, kwargs, grid, mode, toolchain):
+    """launch, and how many nanoseconds the kernel takes on the chip as the tool chain compiles it."""
+    grid, cores = _dimensions(grid)
+    sessions = _sessions(cores)
+    for session in sessions:
+        session.record()
+    result = _execute(body(function, grid, mode), args, kwargs, sessions)
+    return result, max(_core.predict(sessions, toolchain))

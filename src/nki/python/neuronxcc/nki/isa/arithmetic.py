@@ -2,7 +2,7 @@
 import numbers
 
 from nki import isa
-from neuronxcc.nki._call import box_of, give, operand, promoted, statement, tensor, within
+from neuronxcc.nki._call import box_of, give, in_allocated_kernel, operand, promoted, statement, tensor, within
 from neuronxcc.nki._errors import describe, refusal
 from neuronxcc.nki._tensor import Tensor
 
@@ -13,6 +13,9 @@ reset_reduce = isa.reduce_cmd.reset_reduce
 
 
 def _check_activation(data, bias, scale):
+    if bias is None and in_allocated_kernel():
+        raise refusal("err_bias_tensor_must_be_specified_in_allocation", "activation without bias in a kernel that places its "
+                      "tiles; hand it a tile of zeros that the kernel has placed")
     if bias is not None and not isinstance(bias, Tensor):
         if not isinstance(bias, numbers.Number):
             raise refusal("err_activation_bias_invalid_type", f"activation: bias is {describe(bias)}; expected a tile of one "

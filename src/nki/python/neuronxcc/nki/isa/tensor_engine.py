@@ -1,6 +1,6 @@
 """Products and transposes."""
 from nki import isa
-from neuronxcc.nki._call import box_of, give, psum, sbuf, state, tensor
+from neuronxcc.nki._call import box_of, give, in_allocated_kernel, psum, sbuf, state, tensor
 from neuronxcc.nki._errors import error, refusal
 
 unknown = isa.engine.unknown
@@ -26,6 +26,12 @@ def _of_one_type(stationary, moving):
     return stationary, moving
 
 
+def _check_sizes(stationary, moving):
+    for operand, limit in ((stationary, 128), (moving, 512)):
+        if operand.shape[-1] > limit or (len(operand.shape) == 2 and operand.size // operand.shape[0] > limit):
+            raise refusal("err_size_of_dimension_exceed_arch_limit", f"nc_matmul: {operand!r}; expected at most {limit} columns")
+
+
 def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onezero=False, is_transpose=False,
               tile_position=(), tile_size=(), mask=None, perf_mode=None, **_):
     """stationary.T @ moving in PSUM, contracted over partitions; `psum += nc_matmul(…)` accumulates."""
@@ -34,6 +40,7 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
     if stationary.shape[0] != moving.shape[0]:
         raise refusal("err_num_partition_mismatch", f"nc_matmul: {stationary!r} and {moving!r}; expected as many partitions "
                       "in both, as they are contracted")
+    _check_sizes(stationary, moving)
     double = perf_mode in ("double_row", "double_row_gen3")
     weights_box, moving_box, box = (None, None, box_of(mask, (1, 1))) if double else _matmul_boxes(mask, stationary, moving)
     shape = (stationary.shape[-1] if double else stationary.size // stationary.shape[0],) + tuple(
@@ -63,6 +70,10 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=unknown):
     by_vector = engine is isa.engine.vector or (engine is unknown and rows <= 32 and columns <= 32)
     if not by_vector and (rows > 128 or columns > 128):
         raise error("free-size", f"nc_transpose: {data!r}; expected at most 128 x 128")
+    if not by_vector and in_allocated_kernel():
+        raise refusal("err_transpose_on_tensor_engine_not_allowed_in_allocated_kernel", "nc_transpose by the Tensor engine in a "
+                      "kernel that places its tiles; multiply with an identity matrix that it has placed: nc_matmul(data, "
+                      "identity)")
     x = data.read(box)
     left = None if box is None else [box[1], box[0]]
     chosen = isa.engine.vector if by_vector else isa.engine.tensor

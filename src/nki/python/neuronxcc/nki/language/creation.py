@@ -68,6 +68,8 @@ def _new(name, shape, dtype, buffer, label, value=None):
     if place is not None and value is not None and place.is_manual:
         raise refusal("err_tensor_creation_on_scratchpad_with_init_value_not_supported", f"{name} with an allocation; make it "
                       "with nl.ndarray and write into it")
+    if place is not None and place.is_manual and state.run is not None:
+        state.run.allocates = True
     if partition > 0:
         blocks = Blocks(sizes, partition, dtype, memory, value, label or "", place.of_block if place else None)
         if place is None:
