@@ -123,7 +123,7 @@ def _accumulate(target, value):
     core = target.part(box)
     fill = target.fill
     if isinstance(fill, Fill):
-        if box is not None and not fill.done and not fill.written:
+        if box is not None and fill.value is not None and not fill.done and not fill.written:
             fill.before_read(target.core)  # a mask leaves a part of the tile alone, which must be zeros
         again = fill.accumulates(core)
     else:

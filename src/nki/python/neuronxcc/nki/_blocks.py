@@ -4,6 +4,7 @@ Each index of the block dimensions is a tile of its own, made when it is first u
 declares. Blocks that no later instruction can name again go (_lifetime.py).
 """
 from nki import _core
+from nki.language.memory import psum
 from neuronxcc.nki import _view
 from neuronxcc.nki._errors import error
 from neuronxcc.nki._fill import Fill
@@ -97,7 +98,7 @@ class Blocks(Operators):
         shape = shape if len(shape) > 1 else shape + (1,)
         core = ndarray(shape, self.dtype, self.buffer, self.name, address) if address else ndarray(
             shape, self.dtype, self.buffer, self.name)
-        fill = None if self.value is None else Fill(core, self.value)
+        fill = Fill(core, self.value) if self.value is not None or self.buffer is psum else None
         tile = self.tiles[place] = Tensor(core, fill=fill)
         return tile
 

@@ -16,7 +16,10 @@ def place(core):
 
 
 class Fill:
-    """What a tile, all of whose elements are `value` when the kernel looks, has had written instead."""
+    """What a tile, all of whose elements are `value` when the kernel looks, has had written instead.
+
+    None as the value: they are undefined, and only where products accumulate matters.
+    """
 
     __slots__ = ("core", "value", "source", "written", "done")
 
@@ -34,7 +37,7 @@ class Fill:
 
     def before_read(self, part):
         """Everything that is read has a value afterwards."""
-        if self.done or place(part) in self.written:
+        if self.done or self.value is None or place(part) in self.written:
             return
         if not self.written:
             self._write_value()
@@ -47,7 +50,7 @@ class Fill:
             return
         if part.size == self.core.size:
             self.done = True
-        elif not self.written:
+        elif not self.written and self.value is not None:
             self._write_value()
         else:
             self.written[place(part)] = part
@@ -56,7 +59,7 @@ class Fill:
         """Whether a product that is added to `part` finds something there; notes that it is written."""
         if self.done or place(part) in self.written:
             return True
-        if self.value != 0 or _overlaps(part, self.written):
+        if self.value or _overlaps(part, self.written):
             self._settle_rest(part)
             return True
         self.written[place(part)] = part

@@ -87,9 +87,10 @@ class Tensor(Operators):
     def _same(self, core):
         return Tensor(core, fill=self.fill)
 
-    def reshape(self, *shape):
+    def reshape(self, *sizes, shape=None):
         """The same elements in another shape."""
-        return self._same(self.core.reshape(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape))
+        sizes = sizes if shape is None else shape
+        return self._same(self.core.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes))
 
     def broadcast_to(self, *shape):
         """The same elements, read again and again along dimensions of size 1."""

@@ -4,10 +4,19 @@ sbuf.alloc and psum.alloc take a function from a block's index and a tile's size
 psum.mod_alloc are the usual one, which gives block i the place i modulo a number. auto_alloc leaves it to the tool chain.
 """
 import functools
+import inspect
 
 from nki import _core
 from nki.language.memory import MemoryRegion
 from neuronxcc.nki._errors import error
+
+
+def _takes_names(function):
+    """Whether an allocation function has its parameters under their usual names, as functools.partial needs them."""
+    try:
+        return {"idx", "pdim_size", "fdim_size"} <= set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
 
 
 class Allocation:
@@ -16,6 +25,7 @@ class Allocation:
     def __init__(self, memory, function=None):
         self.memory = memory
         self.function = function
+        self.by_name = function is not None and _takes_names(function)
 
     @property
     def is_manual(self):
@@ -32,7 +42,10 @@ class Allocation:
         partitions, bytes_each = shape[0], _core.dtype(dtype).itemsize
         for size in shape[1:]:
             bytes_each *= size
-        place = self.function(block, partitions, bytes_each)
+        if self.by_name:
+            place = self.function(idx=block, pdim_size=partitions, fdim_size=bytes_each)
+        else:
+            place = self.function(block, partitions, bytes_each)
         if self.memory is MemoryRegion.psum:
             bank, partition, byte = place
             return int(partition), int(bank) * _core.machine_constant("psum_bank_bytes") + int(byte)

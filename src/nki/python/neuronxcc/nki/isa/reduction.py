@@ -1,5 +1,6 @@
 """Reductions and statistics of the Vector and GpSimd engines."""
 from nki import isa
+from nki.language._tiles import out_of_psum
 from neuronxcc.nki._call import box_of, give, tensor
 from neuronxcc.nki._errors import error
 
@@ -54,7 +55,7 @@ def tensor_partition_reduce(op, data, *, mask=None, dtype=None):
     box = box_of(mask, tensor("tensor_partition_reduce", "data", data).shape)
     if box is False:
         return give((1,) + data.shape[1:], data.dtype, None, False, explicit=dtype)
-    x = data.read(box)
+    x = out_of_psum(data.read(box))
     left = None if box is None else [(0, 1)] + list(box[1:])
     return give((1,) + tuple(data.shape[1:]), data.dtype, lambda dst: isa.tensor_partition_reduce(dst, op, x), left,
                 explicit=dtype)

@@ -2,6 +2,7 @@
 import numbers
 
 from nki import isa, language
+from nki.language._tiles import out_of_psum
 from neuronxcc.nki._call import box_of, give, operand, statement, tensor, within
 from neuronxcc.nki._errors import describe, error
 from neuronxcc.nki._index import aligned_steps
@@ -25,7 +26,7 @@ def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
     ranges = box or [(0, size) for size in shape]
     offset = bound.start + sum(step * begin for step, (begin, _) in zip(steps, ranges))
     pattern = [[step, end - begin] for step, (begin, end) in zip(steps[1:], ranges[1:])]
-    x = on_true_tile.read(box)
+    x = out_of_psum(on_true_tile.read(box))
     number = float(operand("affine_select", "on_false_value", on_false_value))
     return give(shape, on_true_tile.dtype, lambda dst: isa.affine_select(
         dst, pattern, steps[0], x, number, cmp_op=compare, offset=offset), box, explicit=dtype)

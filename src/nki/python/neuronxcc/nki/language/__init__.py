@@ -27,6 +27,14 @@ globals().update(_ACTIVATIONS)
 globals().update(_BINARY)
 
 ds = _core.ds
+
+
+def finfo(dtype):
+    """The limits of a float type, as numpy.finfo."""
+    from nki import dtype as dtypes
+    return dtypes.finfo(dtype)
+
+
 float8_e4m3fn = float8_e4m3
 sbuf, psum = MemoryRegion.sbuf, MemoryRegion.psum
 private_hbm, shared_hbm = MemoryRegion.private_hbm, MemoryRegion.shared_hbm

@@ -79,7 +79,7 @@ def _new(name, shape, dtype, buffer, label, value=None):
     address = place.address((), sizes, dtype) if place else None
     core = _core.ndarray(sizes, dtype, memory, label or "", address) if address else _core.ndarray(sizes, dtype, memory,
                                                                                                  label or "")
-    return Tensor(core, fill=None if value is None else Fill(core, value))
+    return Tensor(core, fill=Fill(core, value) if value is not None or memory is psum else None)
 
 
 def ndarray(shape, dtype, *, buffer=None, name="", **_):
