@@ -27,6 +27,8 @@ class Run:
         self.tensors = []  # of HBM, in the order in which the first program declared them
         self.declared = 0
         self.allocates = False  # whether it places tiles itself
+        self.repeats = 0  # loops around that are past their first trip
+        self.places = {}  # addresses by the place in the text that declares them
 
     def begin(self, program):
         self.program = program

@@ -3,6 +3,7 @@ from nki import isa
 from neuronxcc.nki._assign import as_shape_of
 from neuronxcc.nki._call import box_of, flush, give, operand, statement, tensor, within
 from neuronxcc.nki._errors import error
+from neuronxcc.nki._tensor import Tensor
 
 unknown = isa.engine.unknown
 
@@ -31,9 +32,14 @@ def tensor_copy_predicated(*, src, dst, predicate, mask=None, dtype=None, revers
     del dtype
     box = box_of(mask, tensor("tensor_copy_predicated", "dst", dst).shape)
 
+    def spread(value):
+        whole = isinstance(value, Tensor) and value.shape != dst.shape and len(value.shape) == len(dst.shape)
+        return value.broadcast_to(dst.shape) if whole else value
+
     def issue():
-        isa.tensor_copy_predicated(dst.read(box), operand("tensor_copy_predicated", "src", src, box),
-                                   predicate.read(within(box, predicate.shape)), reverse_pred=reverse_pred)
+        isa.tensor_copy_predicated(dst.read(box), operand("tensor_copy_predicated", "src", spread(src), box),
+                                   operand("tensor_copy_predicated", "predicate", spread(predicate), box),
+                                   reverse_pred=reverse_pred)
     statement(issue, box)
 
 

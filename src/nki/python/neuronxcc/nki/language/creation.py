@@ -48,13 +48,24 @@ def _hbm(shape, dtype, buffer, name):
     return run.hbm(shape, dtype, buffer, name) if run is not None else Tensor(_core.ndarray(shape, dtype, buffer, name))
 
 
+def _first_place(allocation):
+    """An allocation; that of the first trip of the loops around it, which are read once (loops.py)."""
+    run = state.run
+    if run is None or not allocation.is_manual:
+        return allocation
+    if run.repeats:
+        return run.places.get(_core.source(), allocation)
+    run.places[_core.source()] = allocation
+    return allocation
+
+
 def _new(name, shape, dtype, buffer, label, value=None):
     inside_kernel(name)
     flush()
     given = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     sizes, partition = _shape_of(name, shape)
     dtype = dtype_of(dtype)
-    place = buffer if isinstance(buffer, Allocation) else None
+    place = _first_place(buffer) if isinstance(buffer, Allocation) else None
     memory = sbuf if buffer is None else place.memory if place else buffer
     if memory not in (sbuf, psum):
         if memory not in (private_hbm, shared_hbm):

@@ -19,24 +19,40 @@ def _trips(name, start, stop, step):
     except TypeError:
         raise error("argument", f"{name}: bounds {describe(start)}, {describe(stop)}, step {describe(step)}; expected "
                     "integers") from None
-    return values if not values or values.start == 0 else _numbered(values)
+    return values
 
 
-def _numbered(values):
-    for value in values:
-        trip = LoopIndex(value)
-        trip.first = value == values.start
-        yield trip
+def _traced(values):
+    """The trips of a loop that the older tool chain reads once, whatever its trip count.
+
+    What a declaration in it computes, such as an address, is that of the first trip (creation.py).
+    """
+    run = state.run
+    repeats = False
+    try:
+        for value in values:
+            if values.start == 0:
+                yield value
+            else:
+                trip = LoopIndex(value)
+                trip.first = value == values.start
+                yield trip
+            if not repeats and run is not None:
+                repeats = True
+                run.repeats += 1
+    finally:
+        if repeats:
+            run.repeats -= 1
 
 
 def affine_range(start, stop=None, step=1, **_):
     """A loop whose trips do not depend on one another."""
-    return _trips("affine_range", start, stop, step)
+    return _traced(_trips("affine_range", start, stop, step))
 
 
 def sequential_range(start, stop=None, step=1, **_):
     """A loop whose trips run in order."""
-    return _trips("sequential_range", start, stop, step)
+    return _traced(_trips("sequential_range", start, stop, step))
 
 
 def static_range(start, stop=None, step=1):
