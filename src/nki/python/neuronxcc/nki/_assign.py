@@ -99,6 +99,8 @@ def _fits(target, value):
     memory = target.buffer
     if memory is not value.memory and (value.product is not None or is_hbm(target) or value.memory.name == "psum"):
         return False
+    if value.memory.name == "psum" and value.dtype != target.dtype and (value.product is None or value.dtype != "float32"):
+        return False  # a transpose keeps its type
     return not value.explicit or value.dtype == target.dtype or target.dtype == "float32"
 
 

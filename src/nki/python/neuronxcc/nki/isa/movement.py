@@ -33,8 +33,11 @@ def tensor_copy_predicated(*, src, dst, predicate, mask=None, dtype=None, revers
     box = box_of(mask, tensor("tensor_copy_predicated", "dst", dst).shape)
 
     def spread(value):
-        whole = isinstance(value, Tensor) and value.shape != dst.shape and len(value.shape) == len(dst.shape)
-        return value.broadcast_to(dst.shape) if whole else value
+        if not isinstance(value, Tensor) or value.shape == dst.shape or value.size == dst.size:
+            return value
+        if value.shape[0] == 1 and value.size * dst.shape[0] == dst.size:
+            value = value.reshape((1,) + tuple(dst.shape[1:]))
+        return value.broadcast_to(dst.shape) if len(value.shape) == len(dst.shape) else value
 
     def issue():
         isa.tensor_copy_predicated(dst.read(box), operand("tensor_copy_predicated", "src", spread(src), box),
