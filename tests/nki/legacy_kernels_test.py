@@ -140,6 +140,17 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(total(a), a.sum(0), rtol=1e-5)
 
 
+    def test_a_row_is_chosen_from_in_all_partitions(self):
+        @nki.jit
+        def choose(a, row):
+            out = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)
+            tile = nl.load(a)
+            nl.store(out, nl.where(nl.greater(tile, 0.0), nl.load(row), tile))
+            return out
+        a, row = random(16, 8), random(1, 8)
+        np.testing.assert_array_equal(choose(a, row), np.where(a > 0, row, a))
+
+
 class Launches(unittest.TestCase):
     def test_programs_of_a_grid_share_their_output(self):
         @nki.jit

@@ -148,6 +148,8 @@ def where(condition, x, y, *, dtype=None, mask=None, **_):
     if box is False:
         return give(condition.shape, promoted(x, y), None, False, explicit=dtype)
     flush()
+    x, y = (value.broadcast_to(condition.shape) if isinstance(value, Tensor) and value.shape != condition.shape and
+            len(value.shape) == len(condition.shape) else value for value in (x, y))
     chosen = [operand("where", "x and y", value, box) for value in (x, y)]
     result = language.where(condition.read(box), *chosen, dtype=None if dtype is None else dtype_of(dtype))
     if box is None:
