@@ -9,6 +9,7 @@
 #include "nki/host_array_type.h"
 #include "nki/instr_type.h"
 #include "nki/platform.h"
+#include "nki/prediction.h"
 #include "nki/session_type.h"
 #include "nki/tensor_type.h"
 
@@ -219,6 +220,8 @@ PyMethodDef functions[] = {
     {"end_ordered", EndOrderedFunction, METH_NOARGS, "Closes it."},
     {"ordered", OrderedFunction, METH_NOARGS, "Whether a no_reorder block is open."},
     {"raise_error", RaiseErrorFunction, METH_VARARGS, "raise_error(error_class, text)"},
+    {"predict_ns", WithKeywords(PredictNsFunction), METH_VARARGS | METH_KEYWORDS,
+     "predict_ns(sessions, policy='nki-0.6'): how long what they recorded takes on the chip."},
     {"machine_constant", MachineConstant, METH_O,
      "A number of the machine file: 'generation', 'memory.partitions', 'bn_stats_max', …"},
     {nullptr, nullptr, 0, nullptr}};

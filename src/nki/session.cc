@@ -138,6 +138,12 @@ Status Session::AddScheduled(chip::Instr& instr) {
   return {};
 }
 
+void Session::Record() {
+  if (recorder_) return;
+  recorder_ = std::make_unique<chip::Recorder>(core_.shared_sources());
+  core_.AddObserver(recorder_.get());
+}
+
 void Session::BeginOrdered() {
   if (ordered_depth_++ == 0) ++ordered_group_;
 }

@@ -11,6 +11,7 @@
 
 #include "chip/core.h"
 #include "chip/hbm.h"
+#include "chip/recorder.h"
 #include "nki/source_lines.h"
 #include "nki/storage.h"
 
@@ -63,6 +64,11 @@ class Session {
   // Edges whose consumer or producer never came, for a message at the kernel's end.
   Status CheckScheduleUsed() const;
 
+  // From now on keeps what the scheduler needs. Before the first tensor.
+  void Record();
+  // What was kept; null without Record.
+  const chip::Program* recorded() const { return recorder_ ? &recorder_->program() : nullptr; }
+
   // The other core has failed: every further call fails too.
   void Cancel() { cancelled_ = true; }
   bool cancelled() const { return cancelled_; }
@@ -71,6 +77,7 @@ class Session {
   Status AddScheduled(chip::Instr& instr);
 
   std::shared_ptr<chip::Hbm> hbm_;
+  std::unique_ptr<chip::Recorder> recorder_;  // outlives the core, which calls it
   chip::Core core_;
   SourceLines source_lines_;
   Storage* storages_ = nullptr;

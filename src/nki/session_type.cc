@@ -87,6 +87,11 @@ PyObject* Close(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* Record(PyObject* self, PyObject*) {
+  Of(self).Record();
+  Py_RETURN_NONE;
+}
+
 PyObject* Cancel(PyObject* self, PyObject*) {
   Of(self).Cancel();
   Py_RETURN_NONE;
@@ -252,6 +257,7 @@ PyMethodDef methods[] = {
     {"__enter__", Enter, METH_NOARGS, nullptr},
     {"__exit__", Exit, METH_VARARGS, nullptr},
     {"close", Close, METH_NOARGS, "Ends the run: tensors are gone."},
+    {"record", Record, METH_NOARGS, "Keeps what predict_ns needs; before the first tensor."},
     {"cancel", Cancel, METH_NOARGS, "Every further call fails."},
     {"input", WithKeywords(Input), METH_VARARGS | METH_KEYWORDS,
      "input(shape, dtype, data, name): an HBM tensor."},
@@ -288,6 +294,8 @@ PyObject* NewSession(std::shared_ptr<Session> session) {
   self->session = new std::shared_ptr<Session>(std::move(session));
   return reinterpret_cast<PyObject*>(self);
 }
+
+Session* AsSession(PyObject* object) { return Py_TYPE(object) == &type ? &Of(object) : nullptr; }
 
 bool InitSessionType(PyObject* module) {
   type.tp_name = "nki._core.Session";

@@ -11,5 +11,7 @@ namespace wt::nki {
 
 bool InitSessionType(PyObject* module);
 PyObject* NewSession(std::shared_ptr<Session> session);
+// Null when the object is no Session.
+Session* AsSession(PyObject* object);
 
 }  // namespace wt::nki
