@@ -52,7 +52,8 @@ def run_code(code, names, request, entry):
 
     values = inputs.arguments_of(entry, find)
     _check_whole(tree, {**names, **values}, entry)
-    if entry.get("kernel_mode", _is_body(tree)):
+    as_kernel = entry.get("kernel_mode", _is_body(tree))
+    if as_kernel:
         _run_as_kernel(code, names, values, entry)
     else:
         names.update(values)
@@ -61,7 +62,7 @@ def run_code(code, names, request, entry):
         exec(entry.get("after", ""), names)
     if "after" in entry or blocks.checks(tree):
         return "passed"
-    return "undescribed" if _only_defines(tree) else "ran"
+    return "undescribed" if _only_defines(tree) and not as_kernel else "ran"
 
 
 def _run_as_kernel(code, names, values, entry):
