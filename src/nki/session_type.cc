@@ -83,6 +83,11 @@ PyObject* Close(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* Record(PyObject* self, PyObject*) {
+  Of(self).Record();
+  Py_RETURN_NONE;
+}
+
 PyObject* Cancel(PyObject* self, PyObject*) {
   Of(self).Cancel();
   Py_RETURN_NONE;
@@ -237,11 +242,6 @@ PyObject* CheckSchedule(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
-PyObject* Record(PyObject* self, PyObject*) {
-  Of(self).Record();
-  Py_RETURN_NONE;
-}
-
 PyMethodDef functions[] = {
     {"predict", PredictFunction, METH_VARARGS,
      "predict(sessions, policy): nanoseconds on each core, of kernels that were recorded."},
@@ -294,6 +294,7 @@ PyObject* NewSession(std::shared_ptr<Session> session) {
   self->session = new std::shared_ptr<Session>(std::move(session));
   return reinterpret_cast<PyObject*>(self);
 }
+
 
 bool InitSessionType(PyObject* module) {
   type.tp_name = "nki._core.Session";

@@ -40,7 +40,7 @@ class TimedKernel(_kernel.Kernel):
     def __call__(self, *args, **kwargs):
         if _core.running():
             return super().__call__(*args, **kwargs)
-        result, ns = _run.launch_timed(self.function, args, kwargs, self.grid, self.mode, self.toolchain)
+        result, ns = _run.launch_timed(self.function, args, kwargs, self.grid, self.mode)
         self.benchmark_result = BenchmarkResult(ns)
         return result
 

@@ -15,7 +15,7 @@ class Kernel(_Kernel):
     Within another kernel a call is an ordinary call: its instructions become part of that kernel.
     """
 
-    toolchain = "neuronx-cc-2"
+    toolchain = _run.TOOLCHAIN
 
     def __init__(self, function, grid=(), mode="auto"):
         super().__init__(function)

@@ -12,6 +12,7 @@ from neuronxcc.nki._tensor import Tensor
 from neuronxcc.nki.language.grid import as_dimension
 
 
+TOOLCHAIN = "neuronx-cc-2"  # that compiles kernels of this generation: a file in data/toolchains
 _RETURNING = ("auto", "simulation", "simulate", "torchxla", "jax")  # modes in which results are returned
 
 
@@ -150,7 +151,7 @@ def _index_error(refused):
 def _execute(function, args, kwargs, sessions):
     """nki._run.execute, with refusals as this generation has them."""
     try:
-        return _run.execute(function, args, kwargs, sessions)
+        return _run.execute(function, args, kwargs, sessions, toolchain=TOOLCHAIN)
     except _core.NkiError as refused:
         if refused.error_class == "uninitialized" and "the kernel returns" in str(refused):
             raise refusal("err_tensor_output_not_written_to", str(refused)) from None
@@ -173,11 +174,11 @@ def launch(function, args, kwargs, grid=(), mode="auto"):
     return _execute(body(function, grid, mode), args, kwargs, _sessions(cores))
 
 
-def launch_timed(function, args, kwargs, grid, mode, toolchain):
+def launch_timed(function, args, kwargs, grid, mode):
     """launch, and how many nanoseconds the kernel takes on the chip as the tool chain compiles it."""
     grid, cores = _dimensions(grid)
     sessions = _sessions(cores)
     for session in sessions:
         session.record()
     result = _execute(body(function, grid, mode), args, kwargs, sessions)
-    return result, max(_core.predict(sessions, toolchain))
+    return result, max(_core.predict(sessions, TOOLCHAIN))
