@@ -1,11 +1,17 @@
-"""One AdamW step over flat fp32 tensors, in place of four separate passes through HBM.
+"""One AdamW step over fp32 tensors, in place of four separate passes through HBM.
 
     m' = beta1 m + (1 - beta1) g           v' = beta2 v + (1 - beta2) g^2
     p' = p (1 - lr decay) - lr (m' / c1) / (sqrt(v' / c2) + eps),   c = 1 - beta^step
+
+`adamw` has the numbers built in; `adamw_step` stands for the host op `adamw` and takes them as a tensor, so that a schedule
+does not make a new program of every step.
 """
 import nki
 import nki.isa as nisa
 import nki.language as nl
+
+from pointwise import blocks
+from tiles import hbm, length, load, load_row, sbuf
 
 ROWS = 128
 WIDTH = 2048  # elements of a partition in one tile: 8 KiB rows saturate the DMA engines
@@ -53,3 +59,62 @@ def adamw(p, g, m, v, lr=1e-3, beta1=0.9, beta2=0.95, eps=1e-8, decay=0.1, step=
         for tile, destination in ((tp, new_p), (tm, new_m), (tv, new_v)):
             nisa.dma_copy(dst=destination[:, columns], src=tile)
     return new_p, new_m, new_v
+
+
+def coefficients(lr, beta1, beta2, eps, weight_decay, step):
+    """What adamw_step takes for one step, [1, 8] fp32."""
+    import numpy as np
+    bias1, bias2 = 1 - beta1**step, 1 - beta2**step
+    return np.array([[1 - beta1, (1 - beta2)**0.5, beta1, beta2, 1 / bias2, eps, -lr / bias1, 1 - lr * weight_decay]],
+                    dtype=np.float32)
+
+
+def adamw_step_reference(gradient, scale, numbers, p, m, v):
+    import numpy as np
+    take1, root_take2, beta1, beta2, unbias, eps, step, keep = np.asarray(numbers)[0]
+    g = gradient * np.asarray(scale)[0, 0]
+    m2 = beta1 * m + take1 * g
+    v2 = beta2 * v + (root_take2 * g)**2
+    return keep * p + step * m2 / (np.sqrt(v2 * unbias) + eps), m2, v2
+
+
+@nki.jit
+def adamw_step(gradient, scale, numbers, p, m, v):
+    """gradient, p, m, v [rows, width]; scale [1, 1] multiplies the gradient; numbers as coefficients() gives them. The
+    reciprocal takes Vector six times as long as any other pass, so Scalar and GpSimd do what they can of the rest."""
+    outs = [hbm(p.shape) for _ in range(3)]
+    given = load_row(numbers, slice(0, 8))
+    factor = load_row(scale, slice(0, 1))
+    nisa.tensor_scalar(dst=given[:, 0:2], data=given[:, 0:2], op0=nl.multiply, operand0=factor, engine=nisa.engine.vector)
+    for rows, columns in blocks(p.shape):
+        count = length(rows)
+        take1, root_take2, beta1, beta2, unbias, eps, step, keep = (given[:count, i:i + 1] for i in range(8))
+        tiles = [load(tensor[rows, columns]) for tensor in (gradient, p, m, v)]
+        new = step_of(tiles, take1, root_take2, beta1, beta2, unbias, eps, step, keep)
+        for out, tile in zip(outs, new):
+            nisa.dma_copy(dst=out[rows, columns], src=tile)
+    return outs[0], outs[1], outs[2]
+
+
+def step_of(tiles, take1, root_take2, beta1, beta2, unbias, eps, step, keep):
+    gradient, p, m, v = tiles
+    new_m, new_v = (blended(old, beta, gradient, take, op)
+                    for old, beta, take, op in ((m, beta1, take1, nl.copy), (v, beta2, root_take2, nl.square)))
+    root, inverse, change = sbuf(p.shape), sbuf(p.shape), sbuf(p.shape)
+    nisa.activation(dst=root, op=nl.sqrt, data=new_v, scale=unbias)
+    nisa.tensor_scalar(dst=root, data=root, op0=nl.add, operand0=eps, engine=nisa.engine.vector)
+    nisa.reciprocal(dst=inverse, data=root)
+    nisa.scalar_tensor_tensor(dst=change, data=new_m, op0=nl.multiply, operand0=step, op1=nl.multiply, operand1=inverse)
+    kept, new_p = sbuf(p.shape), sbuf(p.shape)
+    nisa.activation(dst=kept, op=nl.copy, data=p, scale=keep)
+    nisa.tensor_tensor(dst=new_p, data1=kept, data2=change, op=nl.add, engine=nisa.engine.gpsimd)
+    return new_p, new_m, new_v
+
+
+def blended(old, beta, gradient, take, op):
+    """beta old + op(take gradient)."""
+    kept, taken, new = sbuf(old.shape), sbuf(old.shape), sbuf(old.shape)
+    nisa.activation(dst=kept, op=nl.copy, data=old, scale=beta)
+    nisa.activation(dst=taken, op=op, data=gradient, scale=take)
+    nisa.tensor_tensor(dst=new, data1=kept, data2=taken, op=nl.add, engine=nisa.engine.gpsimd)
+    return new

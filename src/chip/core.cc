@@ -183,6 +183,10 @@ Result<Tensor*> Core::Allocate(const TensorSpec& spec) {
 Result<Tensor*> Core::AllocateFrom(const TensorSpec& spec, const void* bytes) {
   WT_ASSIGN_OR_RETURN(Tensor * tensor, Allocate(spec));
   if (bytes == nullptr || !options_.values) return tensor;
+  // A pair's shared tensor has its bytes from the core that came first, which may have written
+  // others since. Ids tell whose it is.
+  if (tensor->id % static_cast<TensorId>(hbm_->cores()) != static_cast<TensorId>(rank_))
+    return tensor;
   for (int64_t row = 0; row < tensor->partitions; ++row)
     std::memcpy(tensor->data + row * tensor->data_stride,
                 static_cast<const std::byte*>(bytes) + row * tensor->partition_bytes,

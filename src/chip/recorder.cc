@@ -133,8 +133,11 @@ void Recorder::OnInstr(const Machine& machine, const Instr& instr) {
 }
 
 void Recorder::AddCosts(const Machine& machine, const Instr& instr, TimedInstr& timed) {
-  const InstrDef& def = *instr.def;
-  Engine engine = instr.engine != Engine::kUnknown ? instr.engine : def.default_engine;
+  Engine engine = instr.engine != Engine::kUnknown ? instr.engine : instr.def->default_engine;
+  const EngineSet can = CandidateEngines(machine, instr);
+  // What Vector cannot do goes through the array.
+  if (engine == Engine::kUnknown && can.has(Engine::kTensor) && !can.has(Engine::kVector))
+    engine = Engine::kTensor;
   if (engine == Engine::kDma) {
     if (Is(instr, "sendrecv")) {
       engine = Engine::kSync;  // its cost holds the transfer; it waits for the other core
@@ -158,7 +161,7 @@ void Recorder::AddCosts(const Machine& machine, const Instr& instr, TimedInstr& 
   }
   candidate_ = instr;
   for (const Engine each : {Engine::kVector, Engine::kScalar, Engine::kGpSimd}) {
-    if (!def.engines.has(each)) continue;
+    if (!can.has(each)) continue;
     candidate_.engine = each;
     if (!CheckInstr(machine, candidate_).ok()) continue;
     timed.engines.bits |= EngineSet{each}.bits;

@@ -42,6 +42,21 @@ class RecorderTest : public testing::Test {
   Recorder recorder_;
 };
 
+TEST_F(RecorderTest, ATransposeThatNamesNoEngineGoesWhereItCan) {
+  const auto transpose = [&](int64_t side, Memory memory) {
+    Tensor* from = bench_.Sbuf("from", side, side, DType::kBF16);
+    Tensor* to = bench_.Make(memory, "to", side, side, DType::kBF16);
+    Issue(bench_.Call("nc_transpose").Op("dst", All(to)).Op("data", All(from)));
+    return last();
+  };
+  EXPECT_EQ(transpose(128, Memory::kPsum).engine, Engine::kTensor);
+  EXPECT_GT(last().interval_ns[0], 0);
+  const TimedInstr small = transpose(32, Memory::kSbuf);
+  EXPECT_TRUE(small.engines.has(Engine::kVector));
+  EXPECT_FALSE(small.engines.has(Engine::kGpSimd));
+  EXPECT_GT(small.interval_ns[0], 0);
+}
+
 TEST_F(RecorderTest, ALoadOfATileOfAMatrix) {
   Tensor* hbm = bench_.Hbm("a", 1024 * 512, DType::kF32);
   Tensor* tile = bench_.Sbuf("x", 128, 64, DType::kF32);

@@ -1,4 +1,4 @@
-// windtunnel kernel run | profile | check, and windtunnel python-path.
+// windtunnel kernel run | profile | check | suite, and windtunnel python-path.
 #include "cli/kernel_command.h"
 
 #include <algorithm>
@@ -119,6 +119,7 @@ void AddKernelCommand(CLI::App* app) {
   AddRun(kernel);
   AddKernelProfile(kernel);
   AddKernelCheck(kernel);
+  AddKernelSuite(kernel);
 }
 
 void AddPythonPathCommand(CLI::App* app) {

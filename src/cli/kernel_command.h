@@ -7,5 +7,6 @@ namespace wt::cli {
 
 void AddKernelProfile(CLI::App* kernel);
 void AddKernelCheck(CLI::App* kernel);
+void AddKernelSuite(CLI::App* kernel);
 
 }  // namespace wt::cli

@@ -11,7 +11,7 @@ namespace {
 
 struct ProfileArguments {
   KernelOptions kernel;
-  std::string policy = "nki-0.6";
+  std::string policy;  // "": the tool chain of the kernel's generation
   std::string json;
   std::string trace;
   bool values = false;
@@ -43,7 +43,8 @@ void Profile(const ProfileArguments& arguments) {
   nki::KernelRun run = KernelRunOf(arguments.kernel, arguments.values);
   run.attach = [&](chip::Core& core) { recorders.Attach(core); };
   const nki::KernelResult result = ValueOrExit(nki::RunKernel(run));
-  const chip::Policy policy = ValueOrExit(chip::LoadPolicy(arguments.policy));
+  const chip::Policy policy =
+      ValueOrExit(chip::LoadPolicy(arguments.policy.empty() ? result.toolchain : arguments.policy));
   // The profile is of the instructions that run, after the tool chain's changes to them.
   std::vector<chip::Program> lowered;
   for (const chip::Program* program : recorders.programs()) {
@@ -89,7 +90,8 @@ void AddKernelProfile(CLI::App* kernel) {
       kernel->add_subcommand("profile", "time a kernel and say where the time goes");
   AddKernelOptions(profile, &arguments->kernel);
   profile->add_option("--policy", arguments->policy,
-                      fmt::format("tool chain: {}", fmt::join(chip::PolicyNames(), ", ")));
+                      fmt::format("tool chain: {}; without, that of the kernel's generation",
+                                  fmt::join(chip::PolicyNames(), ", ")));
   profile->add_flag("--values", arguments->values,
                     "simulate values too; needed where they decide what runs (run-time loops)");
   profile->add_flag("--no-band", arguments->no_band,

@@ -14,7 +14,7 @@ Status StartPython() {
   PyConfig_InitPythonConfig(&config);
   config.install_signal_handlers = 0;
   config.parse_argv = 0;
-  PyStatus status = PyConfig_SetString(&config, &config.program_name, L"/usr/bin/python3");
+  PyStatus status = PyConfig_SetBytesString(&config, &config.program_name, WT_PYTHON_PROGRAM);
   if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
   PyConfig_Clear(&config);
   if (!PyStatus_Exception(status)) return {};
@@ -48,6 +48,8 @@ std::string PythonFolder() {
   const char* folder = std::getenv("WINDTUNNEL_PYTHON");
   return folder && *folder ? folder : WT_PYTHON_FOLDER;
 }
+
+std::string PythonProgram() { return WT_PYTHON_PROGRAM; }
 
 Status Interpreter::Start() {
   static std::once_flag once;

@@ -36,9 +36,9 @@ PyObject* RegisterOpFunction(PyObject*, PyObject* arguments) {
   return RegisterOp(callable, name) ? Py_NewRef(callable) : nullptr;
 }
 
-PyObject* SetPackageFolderFunction(PyObject*, PyObject* folder) {
+PyObject* AddPackageFolderFunction(PyObject*, PyObject* folder) {
   if (!PyUnicode_Check(folder)) return None(true);
-  SetPackageFolder(std::string(Utf8(folder)));
+  AddPackageFolder(std::string(Utf8(folder)));
   return None(!PyErr_Occurred());
 }
 
@@ -173,6 +173,20 @@ PyObject* HasValuesFunction(PyObject*, PyObject*) {
   return PyBool_FromLong(session && session->core().options().values);
 }
 
+// source(): the number of the place in the kernel's text that runs; 0 outside kernels.
+PyObject* SourceFunction(PyObject*, PyObject*) {
+  Session* session = Session::Current();
+  return PyLong_FromUnsignedLong(session ? session->Here() : 0);
+}
+// set_source(number): instructions count as written there from now on; 0: where they are.
+PyObject* SetSourceFunction(PyObject*, PyObject* number) {
+  const unsigned long source = PyLong_AsUnsignedLong(number);
+  if (PyErr_Occurred()) return nullptr;
+  if (Session* session = Session::Current())
+    session->set_source(static_cast<chip::SourceId>(source));
+  Py_RETURN_NONE;
+}
+
 PyObject* BeginOrderedFunction(PyObject*, PyObject*) {
   Session* session = CurrentOrRaise("no_reorder");
   if (session) session->BeginOrdered();
@@ -201,7 +215,7 @@ PyMethodDef functions[] = {
     {"register_enum", RegisterEnumFunction, METH_VARARGS, "register_enum(name, class)"},
     {"register_op", RegisterOpFunction, METH_VARARGS,
      "register_op(callable, name): what `op=callable` means; gives the callable back."},
-    {"set_package_folder", SetPackageFolderFunction, METH_O,
+    {"add_package_folder", AddPackageFolderFunction, METH_O,
      "Frames of files below it are not the kernel author's."},
     {"ndarray", WithKeywords(NdarrayFunction), METH_VARARGS | METH_KEYWORDS,
      "ndarray(shape, dtype, buffer=sbuf, name='', address=None)"},
@@ -215,6 +229,10 @@ PyMethodDef functions[] = {
     {"program_ndim", ProgramNdimFunction, METH_NOARGS, "1 when the kernel has a grid, else 0."},
     {"running", RunningFunction, METH_NOARGS, "Whether a kernel runs on this thread."},
     {"has_values", HasValuesFunction, METH_NOARGS, "Whether the kernel runs with values."},
+    {"source", SourceFunction, METH_NOARGS,
+     "The number of the running place in the kernel's text."},
+    {"set_source", SetSourceFunction, METH_O,
+     "set_source(number): instructions count as written there; 0: where they are."},
     {"begin_ordered", BeginOrderedFunction, METH_NOARGS, "Opens a no_reorder block."},
     {"end_ordered", EndOrderedFunction, METH_NOARGS, "Closes it."},
     {"ordered", OrderedFunction, METH_NOARGS, "Whether a no_reorder block is open."},

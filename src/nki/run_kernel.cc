@@ -75,6 +75,15 @@ Ref CallDriver(const char* name, const std::string& file, const std::string& fun
                                                nullptr));
 }
 
+// nki._file.toolchain, after a run.
+std::string ToolchainOfKernel() {
+  const Ref driver = Ref::Steal(PyImport_ImportModule("nki._file"));
+  const Ref name = Ref::Steal(driver ? PyObject_GetAttrString(driver.get(), "toolchain") : nullptr);
+  if (name && PyUnicode_Check(name.get())) return std::string(Utf8(name.get()));
+  PyErr_Clear();
+  return {};
+}
+
 Status CheckFile(const std::string& file) {
   if (FileExists(file)) return {};
   return Error(Code::kNotFound, "{}: no such file; expected FILE.py:KERNEL", file);
@@ -106,6 +115,7 @@ Result<KernelResult> RunKernel(const KernelRun& run) {
   KernelResult result;
   result.outputs = OutputsFromPython(outputs.get());
   result.machine = sessions[0]->core().shared_machine();
+  result.toolchain = ToolchainOfKernel();
   for (const auto& session : sessions) {
     result.num_instructions.push_back(session->core().num_instructions());
     result.sources.push_back(session->core().shared_sources());

@@ -33,6 +33,7 @@ struct KernelResult {
   std::vector<uint64_t> num_instructions;                         // by core
   std::vector<std::shared_ptr<const chip::SourceTable>> sources;  // by core
   std::shared_ptr<const chip::Machine> machine;
+  std::string toolchain;  // that kernels of this generation are compiled by: a policy's name
 };
 
 // A kernel's own mistakes come back as they would in Python: message with the author's traceback.

@@ -33,6 +33,12 @@ Session::Session(std::shared_ptr<const chip::Machine> machine, const chip::CoreO
 
 Session::~Session() { Close(); }
 
+void Session::Record() {
+  if (recorder_) return;
+  recorder_ = std::make_unique<chip::Recorder>(core_.shared_sources());
+  core_.AddObserver(recorder_.get());
+}
+
 Status Session::Enter() {
   if (closed_ || entered_) {
     return KernelError(ErrorClass::kInternal, "a session is entered once");

@@ -11,6 +11,7 @@
 
 #include "chip/core.h"
 #include "chip/hbm.h"
+#include "chip/recorder.h"
 #include "nki/source_lines.h"
 #include "nki/storage.h"
 
@@ -40,7 +41,9 @@ class Session {
   void set_has_grid(bool has_grid) { has_grid_ = has_grid; }
   bool closed() const { return closed_; }
   bool wide() const { return !core_.options().precise_fp && core_.options().values; }
-  chip::SourceId Here() { return source_lines_.Here(core_.sources()); }
+  chip::SourceId Here() { return source_ != 0 ? source_ : source_lines_.Here(core_.sources()); }
+  // Instructions and tensors count as written there from now on; 0: where they are.
+  void set_source(chip::SourceId source) { source_ = source; }
 
   // A new tensor of the kernel's own type; `spec.dtype` and sizes are those of StoredType. `bytes`
   // (of an input) may be null.
@@ -63,6 +66,10 @@ class Session {
   // Edges whose consumer or producer never came, for a message at the kernel's end.
   Status CheckScheduleUsed() const;
 
+  // Keeps what the schedule needs from now on; before the first tensor.
+  void Record();
+  const chip::Recorder* recorder() const { return recorder_.get(); }
+
   // The other core has failed: every further call fails too.
   void Cancel() { cancelled_ = true; }
   bool cancelled() const { return cancelled_; }
@@ -71,6 +78,7 @@ class Session {
   Status AddScheduled(chip::Instr& instr);
 
   std::shared_ptr<chip::Hbm> hbm_;
+  std::unique_ptr<chip::Recorder> recorder_;  // the core's observer outlives it
   chip::Core core_;
   SourceLines source_lines_;
   Storage* storages_ = nullptr;
@@ -85,6 +93,7 @@ class Session {
   uint32_t ordered_group_ = 0;
   std::map<std::string, std::vector<std::string>> edges_;
   std::unordered_map<std::string, uint64_t> numbers_;  // of named instructions
+  chip::SourceId source_ = 0;                          // set_source
 };
 
 // The session of this thread, or null with an outside-kernel exception naming `what`.

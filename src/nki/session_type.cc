@@ -83,6 +83,11 @@ PyObject* Close(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+PyObject* Record(PyObject* self, PyObject*) {
+  Of(self).Record();
+  Py_RETURN_NONE;
+}
+
 PyObject* Cancel(PyObject* self, PyObject*) {
   Of(self).Cancel();
   Py_RETURN_NONE;
@@ -238,6 +243,8 @@ PyObject* CheckSchedule(PyObject* self, PyObject*) {
 }
 
 PyMethodDef functions[] = {
+    {"predict", PredictFunction, METH_VARARGS,
+     "predict(sessions, policy): nanoseconds on each core, of kernels that were recorded."},
     {"input", WithKeywords(InputHere), METH_VARARGS | METH_KEYWORDS,
      "input(shape, dtype, data, name): an HBM tensor of the running kernel."},
     {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},
@@ -247,6 +254,7 @@ PyMethodDef functions[] = {
 PyMethodDef methods[] = {
     {"__enter__", Enter, METH_NOARGS, nullptr},
     {"__exit__", Exit, METH_VARARGS, nullptr},
+    {"record", Record, METH_NOARGS, "Keeps what predict needs; before the first tensor."},
     {"close", Close, METH_NOARGS, "Ends the run: tensors are gone."},
     {"cancel", Cancel, METH_NOARGS, "Every further call fails."},
     {"input", WithKeywords(Input), METH_VARARGS | METH_KEYWORDS,
@@ -278,12 +286,15 @@ PyGetSetDef getters[] = {{"num_instructions", GetCount, nullptr, "Issued so far.
 
 }  // namespace
 
+Session* SessionOf(PyObject* object) { return Py_TYPE(object) == &type ? &Of(object) : nullptr; }
+
 PyObject* NewSession(std::shared_ptr<Session> session) {
   auto* self = PyObject_New(SessionObject, &type);
   if (!self) return nullptr;
   self->session = new std::shared_ptr<Session>(std::move(session));
   return reinterpret_cast<PyObject*>(self);
 }
+
 
 bool InitSessionType(PyObject* module) {
   type.tp_name = "nki._core.Session";

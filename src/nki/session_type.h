@@ -11,5 +11,9 @@ namespace wt::nki {
 
 bool InitSessionType(PyObject* module);
 PyObject* NewSession(std::shared_ptr<Session> session);
+Session* SessionOf(PyObject* object);  // null for another type
+
+// predict(sessions, policy), predict.cc
+PyObject* PredictFunction(PyObject* module, PyObject* arguments);
 
 }  // namespace wt::nki

@@ -3,14 +3,14 @@
 namespace wt::nki {
 namespace {
 
-std::string& PackageFolder() {
-  static std::string folder;
-  return folder;
+std::vector<std::string>& PackageFolders() {
+  static std::vector<std::string> folders;
+  return folders;
 }
 
 }  // namespace
 
-void SetPackageFolder(std::string folder) { PackageFolder() = std::move(folder); }
+void AddPackageFolder(std::string folder) { PackageFolders().push_back(std::move(folder)); }
 
 SourceLines::~SourceLines() {
   for (PyObject* code : codes_) Py_DECREF(code);
@@ -22,8 +22,9 @@ chip::SourceId SourceLines::Look(PyFrameObject* frame, PyObject* code, chip::Sou
   const std::string file(Utf8(object->co_filename));
   const std::string function(Utf8(object->co_qualname));
   if (PyErr_Occurred()) PyErr_Clear();
-  const std::string& folder = PackageFolder();
-  if (!folder.empty() && file.starts_with(folder)) return kOurs;
+  for (const std::string& folder : PackageFolders()) {
+    if (file.starts_with(folder)) return kOurs;
+  }
   return table.Add(file, PyFrame_GetLineNumber(frame), function);
 }
 

@@ -11,8 +11,8 @@
 
 namespace wt::nki {
 
-// Files below this folder are the package's own.
-void SetPackageFolder(std::string folder);
+// Files below these folders are the packages' own.
+void AddPackageFolder(std::string folder);
 
 class SourceLines {
  public:

@@ -57,6 +57,13 @@ PyObject* GetSize(PyObject* self, void*) {
 PyObject* GetItemSize(PyObject* self, void*) {
   return PyLong_FromLongLong(DTypeBytes(AsTensor(self)->view.dtype));
 }
+PyObject* GetPartitionElements(PyObject* self, void*) {
+  const View& view = AsTensor(self)->view;
+  return PyLong_FromLongLong(view.on_chip() ? view.partition_elements() : 0);
+}
+PyObject* GetStorageId(PyObject* self, void*) {
+  return PyLong_FromVoidPtr(AsTensor(self)->view.storage);
+}
 PyObject* GetName(PyObject* self, void*) { return MakeString(AsTensor(self)->view.storage->name); }
 
 PyGetSetDef getters[] = {
@@ -71,6 +78,9 @@ PyGetSetDef getters[] = {
     {"size", GetSize, nullptr, "The number of elements.", nullptr},
     {"itemsize", GetItemSize, nullptr, "Bytes an element.", nullptr},
     {"name", GetName, nullptr, "The name given to nl.ndarray, or an empty one.", nullptr},
+    {"partition_elements", GetPartitionElements, nullptr,
+     "On chip: elements of this type that a partition of the storage holds, its stride.", nullptr},
+    {"storage_id", GetStorageId, nullptr, "A number that views of one storage share.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyObject* Repr(PyObject* self) {

@@ -273,6 +273,7 @@ def fill_tensor(tensor, value):
 
 
 def main(seed=0, rounds=60):
+    print(f"fuzz_calls.py {seed}", flush=True)
     warnings.simplefilter("ignore")
     seconds = float(os.environ.get("WT_FUZZ_SECONDS") or 0)
     end = time.monotonic() + seconds

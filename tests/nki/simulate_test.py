@@ -321,6 +321,16 @@ class TwoCores(unittest.TestCase):
         np.testing.assert_array_equal(result, expected)
         np.testing.assert_array_equal(other, expected[64:])
 
+    def test_each_writes_its_half_of_an_argument(self):
+        def kernel(a, result):
+            half = slice(64 * nl.program_id(0), 64 * nl.program_id(0) + 64)
+            nisa.dma_copy(dst=result[half], src=on_chip(a[half]))
+            return result
+
+        result = np.zeros_like(A)
+        np.testing.assert_array_equal(nki.simulate(kernel)[2](A, result), A)
+        np.testing.assert_array_equal(result, A)
+
     def test_exchange(self):
         def kernel():
             rank = nl.program_id()

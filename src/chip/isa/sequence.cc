@@ -71,6 +71,20 @@ Status CheckNonzeroWithCount(const Machine&, const Instr& instr) {
   return CheckIntRange(instr, kPaddingVal, INT32_MIN, INT32_MAX);
 }
 
+// Partitions in between keep what they have; where that is nothing at all they count as padding
+// from here on, so that the tile can be copied as a whole, which is how it leaves the chip.
+void DefineOthers(ExecuteContext& context, const Instr& instr) {
+  using namespace nonzero_with_count;  // NOLINT
+  const AccessPattern& dst = instr.operand(kDst);
+  const std::vector<int64_t> padding(static_cast<size_t>(dst.free_elements()),
+                                     IntOf(instr, kPaddingVal, -1));
+  for (int64_t p = 0; p < dst.partitions(); ++p) {
+    if (p % kCorePartitions != 0 && !ReadBits(context, kDst, {.partition = p}).ok()) {
+      WriteInts(context, kDst, {.partition = p}, padding);
+    }
+  }
+}
+
 Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
   using namespace nonzero_with_count;  // NOLINT
   const AccessPattern& src = instr.operand(kSrc);
@@ -89,6 +103,7 @@ Status ExecuteNonzeroWithCount(ExecuteContext& context, const Instr& instr) {
   for (size_t r = 0; r < rows.size(); ++r) {
     WriteInts(context, kDst, {.partition = static_cast<int64_t>(r) * kCorePartitions}, rows[r]);
   }
+  DefineOthers(context, instr);
   return {};
 }
 
@@ -203,7 +218,8 @@ const InstrDef kNonzeroWithCount = {
     .summary =
         "The indices of the nonzero elements plus index_offset, then padding_val up to the "
         "length of src, then how many there were. Only partitions 0, 16, 32, … are read "
-        "and written, one for each GpSimd core.",
+        "and written, one for each GpSimd core; of the others, those that nothing has written "
+        "count as padding (our choice, so that the tile can be copied).",
     .params = sequences::kNonzeroWithCountParams,
     .engines = {Engine::kGpSimd},
     .default_engine = Engine::kGpSimd,

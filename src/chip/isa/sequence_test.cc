@@ -86,6 +86,14 @@ TEST(NonzeroWithCount, TouchesEverySixteenthPartitionAlone) {
   ExpectSame({got.begin() + 48, got.begin() + 54}, {-1, -1, 0, -99, -99, -99});
 }
 
+TEST(NonzeroWithCount, UndefinedPartitionsInBetweenCountAsPadding) {
+  Bench bench;
+  Tensor* src = bench.Sbuf("src", 2, 1, DType::kI32, {5, 0});
+  Tensor* dst = bench.Sbuf("dst", 2, 2, DType::kI32);
+  ExpectOk(Nonzero(bench, All(dst), All(src)).Int("padding_val", -7).Issue());
+  ExpectSame(Bench::Read(dst), {0, 1, -7, -7});
+}
+
 TEST(NonzeroWithCount, ReadsOfTheSixteenthAreChecked) {
   Bench bench;
   Tensor* src = bench.Sbuf("src", 32, 2, DType::kI32);

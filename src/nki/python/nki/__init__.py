@@ -7,7 +7,7 @@ import os as _os
 
 from nki import _core
 
-_core.set_package_folder(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
+_core.add_package_folder(_os.path.dirname(_os.path.abspath(__file__)) + _os.sep)
 
 NkiError = _core.NkiError
 for _class in _core.ERROR_CLASSES:

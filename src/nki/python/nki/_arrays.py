@@ -16,6 +16,8 @@ class HostView:
 
 def describe(value, name="array"):
     """The HostView of the array that is argument `name`; None for what is no array."""
+    if isinstance(value, type):
+        return None
     if isinstance(value, _core.HostArray):
         return HostView(value.shape, value.dtype, lambda: value if value.has_values else None)
     if _is_torch(value):

@@ -10,10 +10,15 @@ from nki import _arrays, _core, _run
 from nki._kernel import Kernel
 
 
+toolchain = Kernel.toolchain  # by which the kernel that ran last is compiled for the chip
+
+
 def run_kernel(file, function, args, sessions):
     """[(name, HostArray)] of a kernel's outputs, then of the arguments that it wrote into."""
+    global toolchain
     kernel = find(load(file), file, function, kernels_only=not function)
-    body, schedule = (kernel.function, kernel.schedule) if isinstance(kernel, Kernel) else (kernel, {})
+    toolchain = getattr(kernel, "toolchain", Kernel.toolchain)
+    body, schedule = (kernel.body(), kernel.schedule) if isinstance(kernel, Kernel) else (kernel, {})
     kwargs = {name: _value(value) for name, value in args}
     written = {}
     result = _run.execute(body, (), kwargs, sessions, schedule, written)

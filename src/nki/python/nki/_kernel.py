@@ -10,6 +10,8 @@ class Kernel:
     Inside another kernel a call is an ordinary call: its instructions become part of that kernel.
     """
 
+    toolchain = "nki-0.6"  # that kernels of this generation are compiled by: a file in data/toolchains
+
     def __init__(self, function, cores=None, schedule=None):
         functools.update_wrapper(self, function)
         self.function = function
@@ -23,6 +25,10 @@ class Kernel:
         if instance is None:
             return self
         return Kernel(functools.partial(self.function, instance), self.cores, self.schedule)
+
+    def body(self):
+        """The function that runs on the simulator's own tensors."""
+        return self.function
 
     def with_schedule(self, edges):
         """The same kernel with edges (consumer, producer or list of producers), by instructions' names."""

@@ -10,6 +10,10 @@ class NkiWarning(UserWarning):
     """Something that the simulator accepts and hardware or the official tool chain may not."""
 
 
+# Told of every kernel's sessions, before and after it ran (nki/_suite).
+watch = None
+
+
 def options_from_environment():
     """What the environment says about simulation, as arguments of _core.Session. NEURON_PLATFORM_TARGET_OVERRIDE, the
     chip, is read there.
@@ -41,12 +45,15 @@ def simulate(function, args, kwargs, cores=None, schedule=None):
     return execute(function, args, kwargs, sessions, schedule)
 
 
-def execute(function, args, kwargs, sessions, schedule=None, written=None):
+def execute(function, args, kwargs, sessions, schedule=None, written=None, toolchain="nki-0.6"):
     """Runs the kernel on the given sessions, one a core, and gives what it returns, tensors as host arrays.
 
-    `written`, a dict, gets the arguments that the kernel wrote into, by name, when they are HostArrays.
+    `written`, a dict, gets the arguments that the kernel wrote into, by name, when they are HostArrays. `toolchain`:
+    by which it is compiled for the chip.
     """
     runs = [_CoreRun(function, args, kwargs, session, schedule) for session in sessions]
+    if watch is not None:
+        watch.begin(sessions)
     try:
         if len(runs) == 1:
             runs[0].run()
@@ -62,6 +69,8 @@ def execute(function, args, kwargs, sessions, schedule=None, written=None):
     finally:
         for run in runs:
             run.close()
+        if watch is not None:
+            watch.end(sessions, toolchain)
 
 
 def _run_together(runs):

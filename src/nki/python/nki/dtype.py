@@ -4,6 +4,8 @@ A type is a string with an item size ("bfloat16"), equal to NumPy's dtype of the
 types that NumPy lacks, arrays use ml_dtypes where it is installed, else types of our own under the
 same names; an array is known by its dtype's name and size, whoever registered it.
 """
+import types as _types
+
 from nki import _core
 
 DType = _core.dtype
@@ -53,3 +55,14 @@ def to_numpy(dtype):
         from nki import _numpy_dtypes  # an ml_dtypes of before this type
         own = getattr(_numpy_dtypes, name)
     return _numpy.dtype(own if own is not None else name)
+
+
+def finfo(dtype):
+    """The limits of a float type: numpy.finfo, or what ml_dtypes has for the types that NumPy lacks."""
+    name = DType(dtype).name
+    if hasattr(_numpy_types, "finfo") and name not in ("float16", "float32"):
+        return _numpy_types.finfo(to_numpy(dtype))
+    if name == "bfloat16":
+        largest = (2 - 2.0 ** -7) * 2.0 ** 127
+        return _types.SimpleNamespace(bits=16, min=-largest, max=largest, eps=2.0 ** -7, tiny=2.0 ** -126)
+    return _numpy.finfo("float32" if name == "tfloat32" else to_numpy(dtype))
