@@ -3,6 +3,8 @@
 namespace wt::price {
 namespace {
 
+constexpr double kEagerProcesses = 8;  // that eager_op_s is of
+
 double ShareLeft(const StepSetup& setup, const Constants& c) {
   double share = setup.dispatch == Dispatch::kAsync ? c.async_share : 1;
   if (setup.sharding == Sharding::kZero1) share *= c.zero1_share;
@@ -22,7 +24,9 @@ double EagerOps(const StepDemand& demand) {
 HostTime PriceHost(const StepDemand& demand, const StepSetup& setup, const Constants& c,
                    double device_s) {
   if (setup.toolchain.mode == Mode::kEager) {
-    const double host = EagerOps(demand) * c.eager_op_s;
+    // Processes share the host's processors.
+    const double pace = static_cast<double>(setup.machine.ranks) / kEagerProcesses;
+    const double host = EagerOps(demand) * c.eager_op_s * pace;
     return {0, std::max(0.0, host - device_s)};
   }
   if (setup.dispatch == Dispatch::kCompiled) return {c.compiled_update_s, 0};

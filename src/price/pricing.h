@@ -53,7 +53,7 @@ struct Constants {
   double zero1_share = 0, zero2_share = 0, graph_share = 0;  // likewise
   double compiled_update_s = 0;  // a step's host and update when that is one program
   double gather_s = 0;           // one token in one value-embedding table
-  double eager_op_s = 0;         // dispatch of one op by one of `ranks` processes
+  double eager_op_s = 0;         // dispatch of one op by each of eight processes
 };
 
 // An interval: how far measured steps of such recipes lie from their price.

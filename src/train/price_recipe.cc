@@ -83,11 +83,13 @@ Status DoesNotFit(const Recipe& recipe, const nn::ModelFunction& model,
 Result<price::StepSetup> PriceSetupOf(const Recipe& recipe) {
   const int64_t at_once = recipe.micro_batch_tokens() * recipe.machine.ranks;
   if (recipe.train.tokens_per_step % at_once != 0) {
-    return Error(Code::kInvalidArgument,
-                 "train.tokens_per_step is {}; expected a multiple of machine.ranks * "
-                 "train.rows_per_core * data.context = {} * {} * {} = {}",
-                 recipe.train.tokens_per_step, recipe.machine.ranks, recipe.train.rows_per_core,
-                 recipe.model.context, at_once);
+    return Error(
+        Code::kInvalidArgument,
+        "train.tokens_per_step is {}; expected a multiple of machine.ranks * "
+        "train.rows_per_core * data.context = {} * {} * {} = {}; set fewer ranks or rows, or "
+        "a larger step",
+        recipe.train.tokens_per_step, recipe.machine.ranks, recipe.train.rows_per_core,
+        recipe.model.context, at_once);
   }
   price::StepSetup setup;
   setup.toolchain = recipe.toolchain;
