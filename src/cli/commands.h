@@ -11,6 +11,8 @@ void AddTrainCommand(CLI::App* app);
 void AddEvalCommand(CLI::App* app);
 void AddSampleCommand(CLI::App* app);
 void AddKernelCommand(CLI::App* app);
+void AddPriceCommand(CLI::App* app);
+void AddRehearseCommand(CLI::App* app);
 void AddPythonPathCommand(CLI::App* app);
 
 }  // namespace wt::cli

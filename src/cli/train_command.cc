@@ -1,35 +1,19 @@
 // windtunnel train: trains a recipe under its budget, scores the result, and says what came out.
-#include <ctime>
-#include <filesystem>
-
 #include "base/files.h"
-#include "base/machine.h"
 #include "base/parallel.h"
 #include "base/text_util.h"
 #include "cli/commands.h"
-#include "cli/eval_command.h"
-#include "tensor/block_gemm.h"
-#include "tensor/peak.h"
-#include "train/trainer.h"
-#include "train/user_model.h"
+#include "cli/training.h"
+#include "train/price_recipe.h"
 
 namespace wt::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct TrainArguments {
   std::string recipe, run, resume, model;
   std::vector<std::string> overrides;
   bool no_eval = false, json = false;
 };
-
-std::string NewRunFolder(const std::string& recipe) {
-  char stamp[32];
-  const std::time_t now = std::time(nullptr);
-  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", std::localtime(&now));
-  return fmt::format("runs/{}-{}", fs::path(recipe).stem().string(), stamp);
-}
 
 // The recipe and folder of the run: new, or the one to go on with.
 std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& arguments) {
@@ -39,6 +23,12 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
   }
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
+  if (recipe.clock.kind != train::ClockKind::kHost) {
+    ExitOn(
+        Error(Code::kInvalidArgument,
+              "clock.kind = \"trn2\" charges the chip's time; run it with `windtunnel rehearse`"));
+  }
+  ExitOn(train::RulesOf(recipe).status());
   const std::string path = arguments.run.empty() ? NewRunFolder(arguments.recipe) : arguments.run;
   train::RunFolder folder = ValueOrExit(train::RunFolder::Create(path, recipe));
   if (!arguments.model.empty()) {
@@ -47,40 +37,28 @@ std::pair<train::Recipe, train::RunFolder> OpenRun(const TrainArguments& argumen
   return {recipe, std::move(folder)};
 }
 
-Result<train::EvalRow> ScoreLive(const train::Recipe& recipe, const nn::ModelFunction& model,
-                                 const text::Dataset& data, nn::TensorStore& weights) {
-  const eval::BpbOptions options = BpbOptionsOf(recipe);
-  WT_ASSIGN_OR_RETURN(
-      const eval::BpbResult result,
-      eval::EvaluateBpb(recipe.model, model, &weights, data.val, data.tokenizer, options));
-  return BpbRow(result);
+// What the same steps would take on the chip.
+Json PriceOfSteps(const train::Recipe& recipe, const nn::ModelFunction& model, int64_t steps) {
+  const auto price = train::PriceRecipe(recipe, model);
+  if (!price.ok()) return {{"not_priced", price.status().message()}};
+  const auto times = static_cast<double>(steps);
+  return {{"step_seconds", price->seconds},
+          {"seconds", times * price->seconds},
+          {"seconds_low", times * price->low},
+          {"seconds_high", times * price->high}};
 }
 
-Json SummaryJson(const train::TrainSummary& summary, const train::Recipe& recipe, double peak) {
-  const double rate = summary.step_seconds > 0
-                          ? static_cast<double>(summary.step_tokens) / summary.step_seconds
-                          : 0;
-  return {{"stopped", train::StopReasonName(summary.stopped)},
-          {"steps", summary.steps},
-          {"tokens", summary.tokens},
-          {"parameters", summary.parameters},
-          {"train_loss", summary.loss},
-          {"charged_seconds", summary.charged},
-          {"budget_seconds", recipe.train.budget},
-          {"tokens_per_second", rate},
-          {"flops_per_second", rate * summary.flops_per_token},
-          {"matrix_peak_flops", peak},
-          {"share_of_matrix_peak", rate * summary.flops_per_token / peak},
-          {"instruction_set", tensor::ActiveBlockGemm().name},
-          {"threads", Threads()},
-          {"processor", ProcessorName()},
-          {"arena_bytes", summary.arena_bytes},
-          {"tensor_bytes", summary.tensor_bytes},
-          {"peak_resident_bytes", PeakResidentBytes()},
-          {"checkpoint", summary.checkpoint}};
+std::string ChipText(const Json& result) {
+  const Json& chip = result["chip"];
+  if (chip.contains("not_priced")) return "not priced: " + chip["not_priced"].get<std::string>();
+  const auto number = [&](const char* key) { return chip.at(key).get<double>(); };
+  return fmt::format("these {} steps would take {} ({} to {}), {:.3f} s each",
+                     result["steps"].get<int64_t>(), FormatDuration(number("seconds")),
+                     FormatDuration(number("seconds_low")), FormatDuration(number("seconds_high")),
+                     number("step_seconds"));
 }
 
-void PrintSummary(const Json& result, const std::string& run) {
+void PrintSummary(const Json& result, const std::string& run, const std::string& machine) {
   const auto number = [&](const char* key) { return result.at(key).get<double>(); };
   std::vector<std::pair<std::string, std::string>> rows = {
       {"model", FormatCount(number("parameters")) + " parameters"},
@@ -104,23 +82,13 @@ void PrintSummary(const Json& result, const std::string& run) {
                                 bpb["tokens"].get<int64_t>(), bpb["context"].get<int64_t>(),
                                 bpb["loader"].get<std::string>())});
   }
+  rows.push_back({"on " + machine, ChipText(result)});
   rows.push_back({"saved in", run});
   rows.push_back({"try next", fmt::format("windtunnel sample {} --prompt \"It is a truth\"", run)});
+  rows.push_back({"", "windtunnel price recipes/nano.toml --set model.head_dim=96"});
   rows.push_back(
       {"", "windtunnel train recipes/nano.toml --set model.depth=4 --set train.budget=2m"});
   PrintTable(rows);
-}
-
-train::TrainJob MakeJob(const train::Recipe& recipe, const text::Dataset& data, double start) {
-  train::TrainJob job;
-  job.recipe = recipe;
-  job.data = data.train;
-  job.bos = data.tokenizer.bos();
-  job.time = train::SystemTime();
-  job.start = start;
-  job.progress = train::StderrProgress();
-  job.stop_requested = StopRequested;
-  return job;
 }
 
 void RunTrain(const TrainArguments& arguments, double start) {
@@ -128,40 +96,16 @@ void RunTrain(const TrainArguments& arguments, double start) {
   auto [recipe, folder] = OpenRun(arguments);
   if (recipe.train.threads > 0) SetThreads(static_cast<int>(recipe.train.threads));
   const std::string run = folder.path();
-  const train::Places places = train::FindPlaces();
-  const nn::ModelFunction model =
-      ValueOrExit(train::ResolveModel(train::ModelFileOf(run), places.cache + "/models"));
-  // Making tokenizer and token files is preparation; with both there it is part of start-up.
-  const double before_data = train::SystemTime().monotonic();
-  const text::Dataset data = OpenRecipeData(recipe, places);
-  const double data_seconds = train::SystemTime().monotonic() - before_data;
-
-  train::TrainJob job = MakeJob(recipe, data, start + data_seconds);
-  job.model = model;
-  job.resume = !arguments.resume.empty();
-  if (recipe.train.eval_every > 0) {
-    job.evaluate = [&, &recipe = recipe](nn::TensorStore& weights) {
-      return ScoreLive(recipe, model, data, weights);
-    };
-  }
-  train::Trainer trainer = ValueOrExit(train::Trainer::Create(std::move(job), std::move(folder)));
-  const train::TrainSummary summary = ValueOrExit(trainer.Run());
-  Json result = SummaryJson(summary, recipe, tensor::MeasureMatrixPeak(Threads()));
-  ExitOn(UpdateResult(run, result));
-  if (summary.stopped == train::StopReason::kRequested) {
-    std::fprintf(stderr, "stopped at step %ld; go on with: windtunnel train --resume %s\n",
-                 static_cast<long>(summary.steps), run.c_str());
-    throw CLI::RuntimeError(130);
-  }
-  if (!arguments.no_eval) {
-    const eval::BpbResult bpb =
-        ValueOrExit(eval::EvaluateBpb(recipe.model, model, &trainer.runner().store(), data.val,
-                                      data.tokenizer, BpbOptionsOf(recipe)));
-    result["bpb"] = BpbJson(bpb);
-    ExitOn(UpdateResult(run, {{"bpb", BpbJson(bpb)}}));
-  }
+  const RunParts parts = OpenRunParts(recipe, run);
+  TrainingOptions options;
+  options.start = start;
+  options.resume = !arguments.resume.empty();
+  options.score = !arguments.no_eval;
+  Json result = TrainAndScore(recipe, std::move(folder), parts, options);
+  result["chip"] = PriceOfSteps(recipe, parts.model, result["steps"].get<int64_t>());
+  ExitOn(UpdateResult(run, {{"chip", result["chip"]}}));
   if (arguments.json) return PrintJson(result);
-  PrintSummary(result, run);
+  PrintSummary(result, run, recipe.machine.name);
 }
 
 }  // namespace

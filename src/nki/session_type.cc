@@ -295,7 +295,6 @@ PyObject* NewSession(std::shared_ptr<Session> session) {
   return reinterpret_cast<PyObject*>(self);
 }
 
-
 bool InitSessionType(PyObject* module) {
   type.tp_name = "nki._core.Session";
   type.tp_basicsize = sizeof(SessionObject);

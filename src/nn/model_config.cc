@@ -41,9 +41,9 @@ Result<Activation> ParseActivation(const std::string& name) {
 Status ModelConfig::Validate() const {
   if (depth < 1) return Bad("depth", static_cast<double>(depth), "at least 1");
   if (width < 1) return Bad("width", static_cast<double>(width), "at least 1");
-  if (head_dim < 2 || head_dim % 2 != 0 || head_dim > 256 || width % head_dim != 0) {
+  if (head_dim < 2 || head_dim % 2 != 0 || head_dim > 512 || width % head_dim != 0) {
     return Bad("head_dim", static_cast<double>(head_dim),
-               fmt::format("an even divisor of model.width = {}, at most 256", width));
+               fmt::format("an even divisor of model.width = {}, at most 512", width));
   }
   if (kv_heads < 0 || heads() % key_value_heads() != 0) {
     return Bad("kv_heads", static_cast<double>(kv_heads),

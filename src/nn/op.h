@@ -21,6 +21,9 @@ struct Work {
   double vector_flops = 0;             // one per element and arithmetic step
   std::vector<int64_t> read_bytes;     // per input
   std::vector<int64_t> written_bytes;  // per output
+  // Of the intermediate that the op never hands out, unmasked: attention scores, logits. What it
+  // costs is up to the tool chain, so its bytes are not counted above.
+  double inner_elements = 0;
 
   int64_t bytes() const;
 };

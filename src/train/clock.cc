@@ -38,7 +38,7 @@ class HostClock : public Clock {
   }
 
   Status Resume(const Work& startup, const Work&) override { return Charge(startup); }
-  Result<std::optional<double>> Expect(const Work&) override { return std::optional<double>(); }
+  Result<std::optional<Expected>> Expect(const Work&) override { return std::optional<Expected>(); }
   Status Sync() override { return ledger_.Sync(); }
 
  private:

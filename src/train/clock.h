@@ -24,6 +24,12 @@ struct TimeSource {
 // The system's monotonic clock and its UTC date.
 TimeSource SystemTime();
 
+struct Expected {
+  double seconds = 0;  // of the work itself
+  double compile = 0;  // of what is compiled for it first
+  double counted = 0;  // of both, what counts against the budget
+};
+
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -34,8 +40,8 @@ class Clock {
   // In place of the first charge when a run goes on from a checkpoint: `startup` is what this
   // process did to come there, `save` what the checkpoint was.
   virtual Status Resume(const Work& startup, const Work& save) = 0;
-  // Seconds that `work` will be charged; nothing where only time tells.
-  virtual Result<std::optional<double>> Expect(const Work& work) = 0;
+  // What `work` will be charged if it comes next; nothing where only time tells.
+  virtual Result<std::optional<Expected>> Expect(const Work& work) = 0;
   // Makes the ledger's rows durable; called when a checkpoint is written.
   virtual Status Sync() = 0;
 

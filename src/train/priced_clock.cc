@@ -46,9 +46,13 @@ class PricedClock : public Clock {
   // Coming back to a checkpoint is no part of the run that is rehearsed.
   Status Resume(const Work&, const Work& save) override { return Charge(save); }
 
-  Result<std::optional<double>> Expect(const Work& work) override {
+  Result<std::optional<Expected>> Expect(const Work& work) override {
     WT_ASSIGN_OR_RETURN(const WorkPrice price, prices_->PriceOf(work));
-    return std::optional(price.seconds + (IsNew(price) ? price.compile_seconds : 0));
+    const double compile = IsNew(price) ? price.compile_seconds : 0;
+    const double total = total_ + compile + price.seconds;
+    Account after = account_;
+    after.Add(work.reason, total);
+    return std::optional<Expected>({price.seconds, compile, after.Counted(total) - Counted()});
   }
 
   Status Sync() override { return ledger_.Sync(); }

@@ -65,9 +65,9 @@ TEST(PricedClock, ChargesPricesAndCompilesOnce) {
   const auto opened = OpenAt(folder / "l", 0);
   Clock& clock = **opened.clock;
   ASSERT_TRUE(clock.Charge(Only(ChargeReason::kStartup)).ok());
-  EXPECT_EQ(clock.Expect(Step(100)).value(), 21);
+  EXPECT_EQ(clock.Expect(Step(100)).value()->counted, 21);
   ASSERT_TRUE(clock.Charge(Step(100)).ok());
-  EXPECT_EQ(clock.Expect(Step(100)).value(), 1);
+  EXPECT_EQ(clock.Expect(Step(100)).value()->counted, 1);
   ASSERT_TRUE(clock.Charge(Step(100)).ok());
   ASSERT_TRUE(clock.Charge(Step(300)).ok());
   EXPECT_EQ(clock.Charged(), 30 + 20 + 1 + 1 + 20 + 3);
@@ -160,17 +160,17 @@ TEST(PricedClock, ReplaysARealRun) {
                                 std::make_shared<RealRunPrices>(run), NoTime(), 0);
   Clock& clock = **opened;
   BudgetKeeper budget({target, recipe.clock.reserve, 1, 32});
-  budget.SaveTakes(clock.Expect(Only(ChargeReason::kSave)).value().value());
+  budget.SaveTakes(clock.Expect(Only(ChargeReason::kSave)).value()->seconds);
   const Schedule schedule(recipe);
   ASSERT_TRUE(clock.Charge(Only(ChargeReason::kStartup)).ok());
   std::map<int64_t, int64_t> steps_by_k;
   std::vector<std::pair<int64_t, double>> switches;
   int64_t steps = 0;
   for (int64_t before = 4;; ++steps) {
-    const double horizon = budget.HorizonBefore(clock.Expect(Step(262144)).value().value());
+    const double horizon = budget.HorizonBefore(clock.Expect(Step(262144)).value()->seconds);
     const auto values = schedule.At(schedule.Progress(steps, clock.Counted(), horizon), steps);
     const Work step = Step(values.tokens_per_step);
-    if (!budget.MaySpend(clock.Counted(), clock.Expect(step).value().value())) break;
+    if (!budget.MaySpend(clock.Counted(), clock.Expect(step).value()->counted)) break;
     const int64_t k = step.tokens / 65536;
     if (std::exchange(before, k) != k) switches.emplace_back(steps, clock.Counted());
     ++steps_by_k[k];

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "nn/model_config.h"
 #include "nn/recompute.h"
+#include "price/setup.h"
 
 namespace wt::train {
 
@@ -51,6 +52,10 @@ struct OptimizerConfig {
   double ema_decay = 0;          // per update of the average; 0: no average
   int64_t ema_every = 32;        // steps between updates of the average
   double ema_blend = 0;          // saved weights = blend * average + (1 - blend) * last
+  // How the update is organised on the chip; it changes the price of a step, not its numbers.
+  price::Sharding sharding = price::Sharding::kNone;
+  price::Scalars scalars = price::Scalars::kEach;
+  price::Dispatch dispatch = price::Dispatch::kEager;
 };
 
 struct ScheduleConfig {
@@ -94,6 +99,11 @@ struct TrainConfig {
   double eval_every = 0;                           // seconds; 0: at the end only
   double save_every = 60;                          // seconds; 0: at the end only
   nn::Recompute recompute = nn::Recompute::kNone;  // activations made again backward, not kept
+  price::Accumulate accumulate = price::Accumulate::kHost;  // where micro-batches are summed
+};
+
+struct LossConfig {
+  bool fused = false;  // the chip's head in chunks, without whole logits
 };
 
 struct ClockConfig {
@@ -117,6 +127,9 @@ struct Recipe {
   ScheduleConfig schedule;
   DataConfig data;
   TrainConfig train;
+  LossConfig loss;
+  price::ToolchainConfig toolchain;
+  price::MachineConfig machine;
   ClockConfig clock;
   EvalConfig eval;
 

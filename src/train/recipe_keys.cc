@@ -251,6 +251,12 @@ Keys AdamKeys() {
       Key("optimizer.ema_every", WT_FIELD(optimizer.ema_every), "steps between those updates"),
       Key("optimizer.ema_blend", WT_FIELD(optimizer.ema_blend),
           "final weights = blend * average + (1 - blend) * last"),
+      Choice("optimizer.sharding", WT_FIELD(optimizer.sharding), {"none", "muon", "zero1", "zero2"},
+             "priced: split over ranks are Muon's products, the state (zero1), gradients (zero2)"),
+      Choice("optimizer.scalars", WT_FIELD(optimizer.scalars), {"each", "stacked"},
+             "priced: a tensor and an update for each learned scalar, or one for all"),
+      Choice("optimizer.dispatch", WT_FIELD(optimizer.dispatch), {"eager", "async", "compiled"},
+             "priced: the update op by op, op by op without waiting, or one program"),
   };
   keys.insert(keys.end(), rest.begin(), rest.end());
   return keys;
@@ -331,6 +337,24 @@ Keys TrainKeys() {
              "of products and activations; sums, softmax, loss and master weights are f32"),
       Choice("train.stream_precision", WT_FIELD(model.stream_dtype), kPrecisions,
              "of the residual stream"),
+      Choice("train.accumulate", WT_FIELD(train.accumulate), {"host", "graph"},
+             "priced: micro-batches' gradients summed by ops of the host or inside the program"),
+  };
+}
+
+Keys ChipKeys() {
+  return {
+      Key("loss.fused", WT_FIELD(loss.fused),
+          "priced: head and cross entropy in chunks, so that whole logits never exist"),
+      Choice("toolchain.mode", WT_FIELD(toolchain.mode), {"kernels", "compiled", "eager"},
+             "our or your kernels for each op, neuronx-cc's code, or op by op from the host"),
+      Key("toolchain.opt_level", WT_FIELD(toolchain.opt_level), "neuronx-cc's -O"),
+      Choice("toolchain.auto_cast", WT_FIELD(toolchain.auto_cast), {"none", "matmult"},
+             "neuronx-cc's --auto-cast: matmult runs fp32 products in bf16"),
+      Key("machine.name", WT_FIELD(machine.name), "a chip of data/chips"),
+      Key("machine.lnc", WT_FIELD(machine.lnc), "physical cores of one rank: 1 or 2"),
+      Key("machine.ranks", WT_FIELD(machine.ranks),
+          "processes; lnc * ranks = 8 uses a whole chip. Each takes train.rows_per_core rows"),
   };
 }
 
@@ -361,7 +385,7 @@ const std::vector<RecipeKey>& RecipeKeys() {
   static const Keys keys = [] {
     Keys all;
     for (Keys part : {ModelKeys(), InitKeys(), MuonKeys(), AdamKeys(), ScheduleKeys(), DataKeys(),
-                      TrainKeys(), ClockAndEvalKeys()}) {
+                      TrainKeys(), ChipKeys(), ClockAndEvalKeys()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;
@@ -387,6 +411,9 @@ std::string RecipeTableDoc(const std::string& table) {
   if (table == "schedule") return "What changes in the course of the run.";
   if (table == "data") return "The text, and how it becomes rows of tokens.";
   if (table == "train") return "How long, how much at once, and with which seed.";
+  if (table == "loss") return "The head's loss.";
+  if (table == "toolchain") return "What turns the step into a program of the chip.";
+  if (table == "machine") return "The chip that `windtunnel price` prices the step on.";
   if (table == "clock") return "What is charged to the budget, and how the run stops in time.";
   if (table == "eval") return "How the result is scored, in bits per byte of validation text.";
   WT_CHECK(false, "no line about [{}]", table);

@@ -146,8 +146,9 @@ TEST(RecipeKeys, AreUniqueAndDocumented) {
     EXPECT_GE(row.doc.size(), 6u) << row.name();
     EXPECT_FALSE(RecipeTableDoc(row.table).empty());
   }
-  EXPECT_EQ(RecipeTables(), (std::vector<std::string>{"model", "init", "optimizer", "schedule",
-                                                      "data", "train", "clock", "eval"}));
+  EXPECT_EQ(RecipeTables(),
+            (std::vector<std::string>{"model", "init", "optimizer", "schedule", "data", "train",
+                                      "loss", "toolchain", "machine", "clock", "eval"}));
 }
 
 // A value of the row's type that differs from the default.

@@ -139,6 +139,14 @@ Status ValidateTrain(const Recipe& recipe) {
   return ValidateTokens("train.tokens_per_step", static_cast<double>(t.tokens_per_step), recipe);
 }
 
+Status ValidateChip(const Recipe& recipe) {
+  const price::MachineConfig& m = recipe.machine;
+  if (m.name.empty()) return Bad("machine.name", "empty", "a chip of data/chips such as trn2");
+  if (m.lnc != 1 && m.lnc != 2) return Bad("machine.lnc", m.lnc, "1 or 2");
+  WT_RETURN_IF_ERROR(InRange("machine.ranks", static_cast<double>(m.ranks), 1, 65536));
+  return InRange("toolchain.opt_level", static_cast<double>(recipe.toolchain.opt_level), 1, 3);
+}
+
 Status ValidateEval(const Recipe& recipe) {
   const EvalConfig& e = recipe.eval;
   WT_RETURN_IF_ERROR(InRange("eval.context", static_cast<double>(e.context), 0, 1 << 20));
@@ -161,6 +169,7 @@ Status ValidateRecipe(const Recipe& recipe) {
   WT_RETURN_IF_ERROR(ValidateTrain(recipe));
   WT_RETURN_IF_ERROR(ValidatePhases(recipe));
   WT_RETURN_IF_ERROR(ValidateMultiToken(recipe));
+  WT_RETURN_IF_ERROR(ValidateChip(recipe));
   return ValidateEval(recipe);
 }
 

@@ -68,6 +68,16 @@ Result<Rules> Rules::Load(const std::string& name) {
   return rules;
 }
 
+Result<Rules> RulesOf(const Recipe& recipe) {
+  if (recipe.clock.rules.empty()) return Rules();
+  WT_ASSIGN_OR_RETURN(Rules rules, Rules::Load(recipe.clock.rules));
+  if (rules.budget > 0 && recipe.train.budget > rules.budget) {
+    return Error(Code::kInvalidArgument, "train.budget is {} s; the rules {} allow {} s",
+                 recipe.train.budget, rules.name, rules.budget);
+  }
+  return rules;
+}
+
 void Account::Add(ChargeReason reason, double total) {
   last_[static_cast<size_t>(reason)] = total;
   if (reason == ChargeReason::kStep && ++steps_ == rules_.free_steps) startup_ = total;

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "train/ledger.h"
+#include "train/recipe.h"
 
 namespace wt::train {
 
@@ -21,6 +22,9 @@ struct Rules {
   // data/contests/NAME.toml. kNotFound lists the names there are.
   static Result<Rules> Load(const std::string& name);
 };
+
+// Those that the recipe names. kInvalidArgument when it asks for more budget than they allow.
+Result<Rules> RulesOf(const Recipe& recipe);
 
 // Follows a ledger, charge by charge.
 class Account {

@@ -15,16 +15,6 @@ BudgetOptions BudgetOptionsOf(const Recipe& recipe) {
   return {recipe.train.budget, recipe.clock.reserve, recipe.clock.step_margin, 32};
 }
 
-Result<Rules> RulesOf(const Recipe& recipe) {
-  if (recipe.clock.rules.empty()) return Rules();
-  WT_ASSIGN_OR_RETURN(Rules rules, Rules::Load(recipe.clock.rules));
-  if (rules.budget > 0 && recipe.train.budget > rules.budget) {
-    return Error(Code::kInvalidArgument, "train.budget is {} s; the rules {} allow {} s",
-                 recipe.train.budget, rules.name, rules.budget);
-  }
-  return rules;
-}
-
 // `at`: charged seconds of the checkpoint that the run goes on from.
 Result<std::unique_ptr<Clock>> OpenClock(const TrainJob& job, const std::string& ledger_path,
                                          double at) {
@@ -103,8 +93,8 @@ Status Trainer::Begin() {
   last_eval_ = clock_->account().TotalAfterLast(ChargeReason::kEval);
   last_eval_ = last_eval_ > 0 ? clock_->account().Counted(last_eval_) : last_save_;
   budget_.ExpectSaveOf(static_cast<double>(save.bytes));
-  WT_ASSIGN_OR_RETURN(const std::optional<double> save_price, clock_->Expect(save));
-  if (save_price) budget_.SaveTakes(*save_price);
+  WT_ASSIGN_OR_RETURN(const std::optional<Expected> saving, clock_->Expect(save));
+  if (saving) budget_.SaveTakes(saving->seconds);
   WT_RETURN_IF_ERROR(
       log_.Add(EventRow{Now(), resumed ? "resume" : "start",
                         fmt::format("{} parameters, program {}", runner_->parameter_count(),
@@ -147,8 +137,8 @@ Work Trainer::SaveWork() const {
 Result<double> Trainer::Horizon() {
   ScheduleValues values;
   values.tokens_per_step = job_.recipe.train.tokens_per_step;
-  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(StepWork(values)));
-  return price ? budget_.HorizonBefore(*price) : budget_.Horizon(values.tokens_per_step);
+  WT_ASSIGN_OR_RETURN(const std::optional<Expected> step, clock_->Expect(StepWork(values)));
+  return step ? budget_.HorizonBefore(step->seconds) : budget_.Horizon(values.tokens_per_step);
 }
 
 // Whether another step starts, and with which values.
@@ -166,17 +156,17 @@ Result<bool> Trainer::MayStart(ScheduleValues* values) {
   WT_ASSIGN_OR_RETURN(const double horizon, Horizon());
   *values = schedule_.At(schedule_.Progress(steps, counted, horizon), steps);
   stopped_ = StopReason::kBudget;
-  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(StepWork(*values)));
-  return price ? budget_.MaySpend(counted, *price)
-               : budget_.MayStartStep(counted, values->tokens_per_step);
+  WT_ASSIGN_OR_RETURN(const std::optional<Expected> step, clock_->Expect(StepWork(*values)));
+  return step ? budget_.MaySpend(counted, step->counted)
+              : budget_.MayStartStep(counted, values->tokens_per_step);
 }
 
 Result<bool> Trainer::TakeStep(const ScheduleValues& values) {
   const double before = clock_->Charged();
   const Work work = StepWork(values);
-  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(work));
+  WT_ASSIGN_OR_RETURN(const std::optional<Expected> expected, clock_->Expect(work));
   const auto may_go_on = [&](int64_t tokens_left) {
-    return price || !budget_.MustAbandon(clock_->Counted(), tokens_left);
+    return expected || !budget_.MustAbandon(clock_->Counted(), tokens_left);
   };
   Result<StepOutcome> outcome = runner_->Step(values, may_go_on);
   WT_RETURN_IF_ERROR(clock_->Charge(work));
@@ -189,7 +179,8 @@ Result<bool> Trainer::TakeStep(const ScheduleValues& values) {
         log_.Add(EventRow{Now(), "abandoned", "the step in hand did not fit the budget"}));
     return false;
   }
-  WT_RETURN_IF_ERROR(AfterStep(values, *outcome, clock_->Charged() - before));
+  WT_RETURN_IF_ERROR(
+      AfterStep(values, *outcome, expected ? expected->seconds : clock_->Charged() - before));
   return true;
 }
 
@@ -234,9 +225,9 @@ Status Trainer::EvaluateWhenDue() {
   // Where only time tells, the first evaluation's length is unknown; a tenth of the budget left is
   // taken to be enough.
   const double guessed = eval_seconds_ > 0 ? 1.5 * eval_seconds_ : 0.1 * (config.budget - counted);
-  WT_ASSIGN_OR_RETURN(const std::optional<double> price, clock_->Expect(EvalWork()));
-  if (budget_.MaySpend(clock_->Counted(), price.value_or(guessed))) WT_RETURN_IF_ERROR(Evaluate());
-  return {};
+  WT_ASSIGN_OR_RETURN(const std::optional<Expected> evaluation, clock_->Expect(EvalWork()));
+  const double seconds = evaluation ? evaluation->counted : guessed;
+  return budget_.MaySpend(counted, seconds) ? Evaluate() : Status();
 }
 
 Status Trainer::Evaluate() {

@@ -70,6 +70,8 @@ Work WorkWith(const OpCall& call, size_t q_input, int products, double softmax_f
   work.matmul_dtype = call.input(q_input).dtype;
   work.matmul_flops = 2.0 * products * pairs * static_cast<double>(shape.head_dim);
   work.vector_flops = softmax_flops * pairs;
+  work.inner_elements = static_cast<double>(shape.batch * shape.heads) *
+                        static_cast<double>(shape.time) * static_cast<double>(shape.time);
   return work;
 }
 Work WorkAttention(const OpCall& call) { return WorkWith(call, 0, 2, 4); }

@@ -70,6 +70,7 @@ Work WorkWith(const OpCall& call, int products, double softmax_flops) {
   Work work = MatmulWork(call, n, v, static_cast<double>(call.cols(0)));
   work.matmul_flops *= products;
   work.vector_flops = softmax_flops * n * v;
+  work.inner_elements = n * v;
   return work;
 }
 Work WorkHeadLoss(const OpCall& call) { return WorkWith(call, 1, 6); }

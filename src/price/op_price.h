@@ -1,0 +1,34 @@
+// Price of one node of a step: its kernel, or what the tool chain makes of it.
+#pragma once
+
+#include <string>
+
+#include "chip/cost.h"
+#include "nn/step_program.h"
+
+namespace wt::price {
+
+// What bounds an op's time.
+enum class Bound : uint8_t { kProducts, kMemory, kShortHeads, kGather, kUpdate };
+const char* BoundName(Bound bound);
+
+// One execution of one node's kernel, or of what the compiler makes of it.
+struct KernelPrice {
+  double products_s = 0, memory_s = 0, short_heads_s = 0, gather_s = 0;
+  double bytes = 0, flops = 0;
+  double seconds() const { return products_s + memory_s + short_heads_s + gather_s; }
+  Bound bound() const;
+};
+
+struct OpPrice {
+  std::string op, scope;
+  nn::Phase phase = nn::Phase::kForward;
+  double times = 1;  // in a step
+  KernelPrice each;
+  double waste = 0;  // of its array time: masked, padded
+  bool fp32_products = false;
+  chip::Evidence evidence = chip::Evidence::kGuessed;
+  double seconds() const { return times * each.seconds(); }
+};
+
+}  // namespace wt::price
