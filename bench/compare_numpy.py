@@ -63,8 +63,6 @@ CASES = {
                      lambda: (normal(1024, 512, dtype=np.float32), normal(1024, 1024, dtype=np.float32)), 1e-5),
     "rmsnorm": ("rmsnorm.py", "rmsnorm", lambda: (normal(1024, 1024), normal(1, 1024, dtype=np.float32)), 2**-7),
     "softmax": ("softmax.py", "softmax", lambda: (normal(1024, 2048),), 2**-7),
-    "attention": ("attention.py", "attention",
-                  lambda: (normal(1, 128, 1024), normal(1, 128, 1024), normal(1, 1024, 128)), 2**-6),
     "cross_entropy": ("cross_entropy.py", "softcap_cross_entropy",
                       lambda: (normal(640, 256), (0.03 * normal(640, 4096, dtype=np.float32)).astype(BF16),
                                RANDOM.integers(0, 4096, (256, 1)).astype(np.int32)), 1e-5),
