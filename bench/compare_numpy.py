@@ -37,7 +37,7 @@ def restart_with(environment):
 
 o = options()
 restart_with({**ONE_THREAD, **({"LD_PRELOAD": o.blas} if o.blas else {})})
-sys.path[:0] = [str(o.build / "python"), str(HERE)]
+sys.path[:0] = [str(o.build / "python"), str(HERE), str(KERNELS)]
 
 import nki.dtype  # noqa: E402
 import numpy as np  # noqa: E402
@@ -75,7 +75,8 @@ def kernels(file, name):
     """The kernel on the simulator and on the peer."""
     path = KERNELS / file
     ours = getattr(_file.load(str(path)), name)
-    with numpy_nki.installed():
+    siblings = [other.stem for other in KERNELS.glob("*.py")]
+    with numpy_nki.installed(siblings):
         namespace = {}
         exec(compile(path.read_text(), str(path), "exec"), namespace)
     return ours, namespace[name]

@@ -40,8 +40,10 @@ std::vector<Kernel> Kernels(int64_t n) {
                               {"attention",
                                "attention.py",
                                "attention",
-                               {Array("q", bf16, {2, n, 1024}), Array("k", bf16, {2, n, 1024}),
-                                Array("v", bf16, {2, n, 1024}), {"head_dim", std::string("128")}}},
+                               {Array("q", bf16, {2, n, 1024}),
+                                Array("k", bf16, {2, n, 1024}),
+                                Array("v", bf16, {2, n, 1024}),
+                                {"head_dim", std::string("128")}}},
                               {"adamw", "adamw.py", "adamw", {}}};
   for (Kernel& kernel : kernels) {
     if (kernel.file == "matmul.py")

@@ -9,6 +9,7 @@ import sys
 import types
 
 import numpy as np
+from nki import dtype
 
 F32 = np.float32
 
@@ -29,15 +30,23 @@ def wide(x):
 
 def ndarray(shape, dtype, buffer=None, **_):
     # nc_matmul adds to what is there, and a PSUM tile of these kernels starts with a product.
-    return np.zeros(shape, dtype) if buffer == "psum" else np.empty(shape, dtype)
+    if buffer == "psum":
+        return np.zeros(shape, dtype)
+    tensor = np.empty(shape, dtype)
+    return tensor.view(HbmTensor) if buffer == "hbm" else tensor
+
+
+def put(dst, values):
+    """Shapes may differ where the count of elements does not."""
+    dst[...] = values.reshape(dst.shape) if isinstance(values, np.ndarray) and values.size == dst.size else values
 
 
 def copy(dst, src, **_):
-    dst[...] = src
+    put(dst, src)
 
 
 def memset(dst, value, **_):
-    dst[...] = value
+    put(dst, value)
 
 
 def nc_matmul(dst, stationary, moving, **_):
@@ -45,25 +54,25 @@ def nc_matmul(dst, stationary, moving, **_):
 
 
 def nc_transpose(dst, data, **_):
-    dst[...] = data.T
+    put(dst, data.T)
 
 
 def tensor_tensor(dst, data1, data2, op, **_):
-    dst[...] = op(wide(data1), wide(data2))
+    put(dst, op(wide(data1), wide(data2)))
 
 
 def tensor_scalar(dst, data, op0, operand0, op1=None, operand1=None, **_):
     result = op0(wide(data), wide(operand0))
-    dst[...] = result if op1 is None else op1(result, wide(operand1))
+    put(dst, result if op1 is None else op1(result, wide(operand1)))
 
 
 def scalar_tensor_tensor(dst, data, op0, operand0, op1, operand1, **_):
-    dst[...] = op1(op0(wide(data), wide(operand0)), wide(operand1))
+    put(dst, op1(op0(wide(data), wide(operand0)), wide(operand1)))
 
 
 def tensor_reduce(dst, op, data, axis, negate=False, **_):
     result = op.reduce(wide(data), axis=axis, keepdims=True)
-    dst[...] = -result if negate else result
+    put(dst, -result if negate else result)
 
 
 def activated(op, data, bias, scale):
@@ -74,17 +83,17 @@ def activated(op, data, bias, scale):
 
 
 def activation(dst, op, data, bias=None, scale=1.0, **_):
-    dst[...] = activated(op, data, bias, scale)
+    put(dst, activated(op, data, bias, scale))
 
 
 def activation_reduce(dst, op, data, reduce_op, reduce_res, bias=None, scale=1.0, **_):
     result = activated(op, data, bias, scale)
-    dst[...] = result
-    reduce_res[...] = reduce_op.reduce(result, axis=1, keepdims=True)
+    put(dst, result)
+    put(reduce_res, reduce_op.reduce(result, axis=1, keepdims=True))
 
 
 def reciprocal(dst, data, **_):
-    dst[...] = F32(1) / wide(data)
+    put(dst, F32(1) / wide(data))
 
 
 def affine(pattern, offset, channel_multiplier, partitions):
@@ -93,12 +102,7 @@ def affine(pattern, offset, channel_multiplier, partitions):
 
 
 def iota(dst, pattern, offset, channel_multiplier, **_):
-    dst[...] = affine(pattern, offset, channel_multiplier, len(dst))
-
-
-def affine_select(dst, pattern, offset, channel_multiplier, on_true_tile, on_false_value, cmp_op, **_):
-    keep = cmp_op(affine(pattern, offset, channel_multiplier, len(dst)), 0)
-    dst[...] = np.where(keep, on_true_tile, F32(on_false_value))
+    put(dst, affine(pattern, offset, channel_multiplier, len(dst)))
 
 
 def rsqrt(x):
@@ -106,9 +110,10 @@ def rsqrt(x):
 
 
 ISA = (memset, nc_matmul, nc_transpose, tensor_tensor, tensor_scalar, scalar_tensor_tensor, tensor_reduce, activation,
-       activation_reduce, reciprocal, iota, affine_select)
+       activation_reduce, reciprocal, iota)
 LANGUAGE = dict(ndarray=ndarray, affine_range=range, sequential_range=range, sbuf="sbuf", psum="psum",
-                shared_hbm="hbm", float32=F32, add=np.add, multiply=np.multiply, maximum=np.maximum, equal=np.equal,
+                shared_hbm="hbm", float32=F32, float16=np.float16, bfloat16=dtype.to_numpy("bfloat16"),
+                int32=np.int32, add=np.add, multiply=np.multiply, maximum=np.maximum, equal=np.equal,
                 greater_equal=np.greater_equal, exp=np.exp, log=np.log, tanh=np.tanh, sqrt=np.sqrt, square=np.square,
                 rsqrt=rsqrt)
 
@@ -121,19 +126,24 @@ def jit(function):
 
 
 @contextlib.contextmanager
-def installed():
+def installed(siblings=()):
     package, isa, language = (types.ModuleType(name) for name in ("nki", "nki.isa", "nki.language"))
     package.jit, package.isa, package.language = jit, isa, language
+    isa.engine = types.SimpleNamespace(tensor=None, vector=None, scalar=None, gpsimd=None)  # all the same here
     vars(isa).update({function.__name__: function for function in ISA}, dma_copy=copy, tensor_copy=copy)
     vars(language).update(LANGUAGE)
-    names = {"nki": package, "nki.isa": isa, "nki.language": language}
+    # What kernels import of one another was made with another nki and is made anew.
+    names = {"nki": package, "nki.isa": isa, "nki.language": language} | dict.fromkeys(siblings)
     before = {name: sys.modules.get(name) for name in names}
-    sys.modules.update(names)
+    for name, module in names.items():
+        sys.modules.pop(name, None)
+        if module is not None:
+            sys.modules[name] = module
     try:
         yield
     finally:
         for name, module in before.items():
             if module is None:
-                del sys.modules[name]
+                sys.modules.pop(name, None)
             else:
                 sys.modules[name] = module
