@@ -189,5 +189,27 @@ TEST(InferenceTest, PiecesGiveTheBitsOfWholePasses) {
   }
 }
 
+TEST(SamplerTest, GreedyTokensAreThoseOfWholePasses) {
+  for (uint64_t seed = 100; seed < 108; ++seed) {
+    Draw draw(seed);
+    nn::ModelConfig config = RandomConfig(draw);
+    config.context = 48;
+    nn::TensorStore weights;
+    Plain plain(config, &weights, config.context, seed);
+    SampleOptions options;
+    options.temperature = 0;
+    Sampler sampler(config, nn::BuildGpt, &weights, options);
+    std::vector<int32_t> tokens = RandomTokens(draw, draw.Between(1, 30), config.vocab_size);
+    while (tokens.size() < 2 * 48) {
+      ASSERT_TRUE(sampler.Next(&tokens).ok());
+      if (tokens.size() > 48) continue;  // then it goes on from the newer half
+      const std::vector<int32_t> before(tokens.begin(), tokens.end() - 1);
+      const std::vector<float> logits = plain.Logits(before);
+      const auto last = logits.end() - config.vocab_size;
+      EXPECT_EQ(std::max_element(last, logits.end()) - last, tokens.back()) << seed;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace wt::eval
