@@ -163,14 +163,27 @@ bool FileExists(const std::string& path) {
   return fs::exists(path, error);
 }
 
-std::string Sha256(std::string_view bytes) {
+namespace {
+
+std::string HexDigest(std::string_view bytes, const EVP_MD* kind) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
-  WT_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, EVP_sha256(), nullptr) == 1,
-           "SHA-256 is not available");
+  WT_CHECK(EVP_Digest(bytes.data(), bytes.size(), digest, &length, kind, nullptr) == 1,
+           "{} is not available", EVP_MD_get0_name(kind));
   std::string hex;
   for (unsigned int i = 0; i < length; ++i) hex += fmt::format("{:02x}", digest[i]);
   return hex;
+}
+
+}  // namespace
+
+std::string Sha256(std::string_view bytes) { return HexDigest(bytes, EVP_sha256()); }
+
+std::string GitBlobId(std::string_view bytes) {
+  std::string object = fmt::format("blob {}", bytes.size());
+  object += '\0';
+  object += bytes;
+  return HexDigest(object, EVP_sha1());
 }
 
 Result<std::string> Sha256OfFile(const std::string& path) {

@@ -73,5 +73,7 @@ bool FileExists(const std::string& path);
 // Hexadecimal SHA-256.
 std::string Sha256(std::string_view bytes);
 Result<std::string> Sha256OfFile(const std::string& path);
+// The id under which git stores a file of these bytes: what `git hash-object FILE` prints.
+std::string GitBlobId(std::string_view bytes);
 
 }  // namespace wt

@@ -70,6 +70,16 @@ text::Dataset OpenRecipeData(const train::Recipe& recipe, const train::Places& p
   return ValueOrExit(text::OpenDataset(options));
 }
 
+text::Tokenizer TokenizerOf(const train::LoadedRun& run, const train::Places& places) {
+  const text::DatasetOptions options = ValueOrExit(train::DatasetOptionsOf(run.recipe, places));
+  text::Tokenizer tokenizer = ValueOrExit(text::OpenTokenizer(options));
+  if (tokenizer.hash() != run.state.tokenizer_hash) {
+    ExitOn(Error(Code::kMismatch, "{} was trained with another tokenizer than {} has now",
+                 run.folder, options.corpus.name));
+  }
+  return tokenizer;
+}
+
 Status UpdateResult(const std::string& run_folder, const Json& fields) {
   const std::string path = run_folder + "/result.json";
   Json result = Json::object();

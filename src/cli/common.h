@@ -48,6 +48,9 @@ class StageLine {
 
 text::Dataset OpenRecipeData(const train::Recipe& recipe, const train::Places& places);
 
+// The tokenizer that the run's recipe names; it must be the one that the run was trained with.
+text::Tokenizer TokenizerOf(const train::LoadedRun& run, const train::Places& places);
+
 // Merges `fields` into RUN/result.json.
 Status UpdateResult(const std::string& run_folder, const Json& fields);
 

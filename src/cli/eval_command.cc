@@ -111,6 +111,7 @@ void AddEvalCommand(CLI::App* app) {
   bpb->add_flag("--json", arguments->json, "print one JSON object");
   bpb->footer("Example:\n  windtunnel eval bpb runs/nano-1 --tokens 2097152 --ranks 8");
   bpb->callback([arguments] { RunBpb(*arguments); });
+  AddCoreCommand(eval);
 }
 
 }  // namespace wt::cli

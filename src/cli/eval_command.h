@@ -8,6 +8,9 @@
 
 namespace wt::cli {
 
+// `eval core`, in core_command.cc.
+void AddCoreCommand(CLI::App* eval);
+
 eval::BpbOptions BpbOptionsOf(const train::Recipe& recipe);
 Json BpbJson(const eval::BpbResult& result);
 // "1.4321 (120034 nats, 121000 bytes, 32768 tokens; context 512, stream, 1 rank)"

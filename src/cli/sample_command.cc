@@ -13,16 +13,6 @@ struct SampleArguments {
   bool json = false;
 };
 
-text::Tokenizer TokenizerOf(const train::LoadedRun& run, const train::Places& places) {
-  const text::DatasetOptions options = ValueOrExit(train::DatasetOptionsOf(run.recipe, places));
-  text::Tokenizer tokenizer = ValueOrExit(text::OpenTokenizer(options));
-  if (tokenizer.hash() != run.state.tokenizer_hash) {
-    ExitOn(Error(Code::kMismatch, "{} was trained with another tokenizer than {} has now",
-                 run.folder, options.corpus.name));
-  }
-  return tokenizer;
-}
-
 void RunSample(const SampleArguments& arguments) {
   CatchStopSignals();
   const train::Places places = train::FindPlaces();
@@ -61,6 +51,11 @@ void AddSampleCommand(CLI::App* app) {
                    "0 takes the most probable token")
       ->capture_default_str();
   sample->add_option("--top-k", arguments->options.top_k, "draw among the k most probable; 0: all")
+      ->capture_default_str();
+  sample
+      ->add_option("--top-p", arguments->options.top_p,
+                   "draw among the fewest tokens whose probabilities add up to this")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   sample->add_option("--seed", arguments->options.seed, "of the draws")->capture_default_str();
   sample->add_flag("--json", arguments->json, "print one JSON object");

@@ -94,7 +94,7 @@ TEST(BpbTest, TokensThatDoNotStandForTheirTextAreRefused) {
 TEST(SampleTest, GreedyTakesTheFirstOfTheMostProbable) {
   Philox random(1, 0);
   const std::vector<float> logits = {0.5f, 2.0f, 2.0f, -1.0f};
-  EXPECT_EQ(PickToken(logits, {0.0, 0, 1}, &random), 1);
+  EXPECT_EQ(PickToken(logits, {0.0, 0, 1, 1}, &random), 1);
 }
 
 TEST(SampleTest, DrawsFollowTheProbabilities) {
@@ -102,7 +102,7 @@ TEST(SampleTest, DrawsFollowTheProbabilities) {
   const std::vector<float> logits = {std::log(1.0f), std::log(3.0f), std::log(6.0f)};
   std::vector<int> counts(3);
   for (int i = 0; i < 10000; ++i)
-    ++counts[static_cast<size_t>(PickToken(logits, {1.0, 0, 1}, &random))];
+    ++counts[static_cast<size_t>(PickToken(logits, {1.0, 0, 1, 1}, &random))];
   EXPECT_NEAR(counts[0], 1000, 150);
   EXPECT_NEAR(counts[2], 6000, 250);
 }
@@ -110,7 +110,16 @@ TEST(SampleTest, DrawsFollowTheProbabilities) {
 TEST(SampleTest, TopKLeavesTheRestOut) {
   Philox random(1, 0);
   const std::vector<float> logits = {1.0f, 1.1f, 1.2f};
-  for (int i = 0; i < 200; ++i) EXPECT_NE(PickToken(logits, {1.0, 2, 1}, &random), 0);
+  for (int i = 0; i < 200; ++i) EXPECT_NE(PickToken(logits, {1.0, 2, 1, 1}, &random), 0);
+}
+
+TEST(SampleTest, TopPLeavesTheRestOut) {
+  Philox random(1, 0);
+  const std::vector<float> logits = {std::log(1.0f), std::log(3.0f), std::log(6.0f)};
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_NE(PickToken(logits, {1.0, 0, 0.85, 1}, &random), 0);
+    EXPECT_EQ(PickToken(logits, {1.0, 0, 0.5, 1}, &random), 2);
+  }
 }
 
 }  // namespace

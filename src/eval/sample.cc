@@ -7,7 +7,7 @@
 namespace wt::eval {
 namespace {
 
-constexpr int64_t kShortestProgram = 64;
+constexpr int64_t kPrefillRows = 1024;  // tokens of one run
 
 std::vector<int32_t> MostProbable(std::span<const float> logits, int64_t count) {
   std::vector<int32_t> ids(logits.size());
@@ -19,6 +19,16 @@ std::vector<int32_t> MostProbable(std::span<const float> logits, int64_t count) 
   std::partial_sort(ids.begin(), ids.begin() + count, ids.end(), better);
   ids.resize(static_cast<size_t>(count));
   return ids;
+}
+
+// The fewest of the sorted weights whose sum reaches `share` of all.
+void KeepMostProbable(double share, std::vector<double>* weights) {
+  const double goal = share * std::accumulate(weights->begin(), weights->end(), 0.0);
+  double sum = 0;
+  for (size_t i = 0; i < weights->size(); ++i) {
+    sum += (*weights)[i];
+    if (sum >= goal) return weights->resize(i + 1);
+  }
 }
 
 }  // namespace
@@ -35,37 +45,57 @@ int32_t PickToken(std::span<const float> logits, const SampleOptions& options, P
     weights.push_back(std::exp((static_cast<double>(logits[static_cast<size_t>(id)]) - top) /
                                options.temperature));
   }
+  if (options.top_p < 1) KeepMostProbable(options.top_p, &weights);
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   double draw = static_cast<double>(random->NextUniform()) * total;
-  for (size_t i = 0; i < ids.size(); ++i) {
+  for (size_t i = 0; i < weights.size(); ++i) {
     draw -= weights[i];
     if (draw < 0) return ids[i];
   }
-  return ids.back();
+  return ids[weights.size() - 1];
 }
 
-Status Sampler::Fit(int64_t tokens) {
-  if (executor_ && tokens <= time_) return {};
-  time_ = std::min(kShortestProgram, config_.context);
-  while (time_ < tokens) time_ = std::min(2 * time_, config_.context);
-  WT_ASSIGN_OR_RETURN(nn::LogitsProgram made, nn::MakeLogitsProgram(config_, model_, 1, time_));
-  logits_ = made.logits;
-  WT_ASSIGN_OR_RETURN(executor_, nn::Executor::Create(std::move(made.program), weights_));
-  executor_->Run(nn::Phase::kPrepare);
+Status Sampler::Prepare() {
+  if (engine_) return {};
+  const int64_t rows = std::min(kPrefillRows, config_.context);
+  nn::CachedSizes sizes;
+  sizes.rows = rows;
+  sizes.segments = sizes.wanted = 1;
+  sizes.paths = sizes.slots = sizes.positions = config_.context;
+  WT_ASSIGN_OR_RETURN(engine_, InferenceEngine::Create(config_, model_, weights_, sizes));
+  slots_.resize(static_cast<size_t>(config_.context));
+  std::iota(slots_.begin(), slots_.end(), 0);
   return {};
+}
+
+std::span<float> Sampler::Feed(const std::vector<int32_t>& tokens, size_t begin) {
+  std::span<float> logits;
+  while (begin < tokens.size()) {
+    const size_t n = std::min(static_cast<size_t>(engine_->sizes().rows), tokens.size() - begin);
+    const std::span<const int32_t> part = std::span(tokens).subspan(begin, n);
+    const Piece piece = {part, std::span<const int32_t>(slots_).first(begin + n - first_)};
+    const auto last = static_cast<int32_t>(n - 1);
+    logits = engine_->Run({&piece, 1}, {&last, 1});
+    seen_.insert(seen_.end(), part.begin(), part.end());
+    begin += n;
+  }
+  return logits;
 }
 
 Status Sampler::Next(std::vector<int32_t>* tokens) {
   WT_CHECK(!tokens->empty(), "sampling starts from at least one token");
-  const auto seen = std::min<int64_t>(static_cast<int64_t>(tokens->size()), config_.context);
-  WT_RETURN_IF_ERROR(Fit(seen));
-  int32_t* input = executor_->Data<int32_t>(nn::kTokensInput);
-  std::fill(input, input + time_, 0);  // what follows the last token is not seen by it
-  std::copy(tokens->end() - seen, tokens->end(), input);
-  executor_->Run(nn::Phase::kForward);
-  const float* logits = executor_->Data<float>(logits_) + (seen - 1) * config_.vocab_size;
-  tokens->push_back(
-      PickToken({logits, static_cast<size_t>(config_.vocab_size)}, options_, &random_));
+  WT_RETURN_IF_ERROR(Prepare());
+  const auto context = static_cast<size_t>(config_.context);
+  const bool goes_on =
+      tokens->size() > first_ + seen_.size() &&
+      std::equal(seen_.begin(), seen_.end(), tokens->begin() + static_cast<int64_t>(first_));
+  if (!goes_on || tokens->size() - first_ > context) {
+    const bool full = tokens->size() > context;
+    first_ = full ? tokens->size() - std::max<size_t>(1, context / 2) : 0;
+    seen_.clear();
+  }
+  const std::span<float> logits = Feed(*tokens, first_ + seen_.size());
+  tokens->push_back(PickToken(logits, options_, &random_));
   return {};
 }
 

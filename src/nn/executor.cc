@@ -10,6 +10,9 @@ int64_t Align(int64_t bytes) {
   return (bytes + MemoryPlan::kAlignment - 1) / MemoryPlan::kAlignment * MemoryPlan::kAlignment;
 }
 
+// Memory of the executor's own outside the arena.
+bool Kept(const Value& value) { return value.role == Role::kInput || value.role == Role::kPool; }
+
 int64_t ScratchBytes(const StepProgram& program) {
   int64_t most = 0;
   for (const Node& node : program.nodes) {
@@ -35,7 +38,7 @@ Status Executor::Bind(TensorStore* store) {
   plan_ = PlanMemory(program_);
   int64_t input_bytes = 0;
   for (const Value& value : program_.values) {
-    if (value.role == Role::kInput) input_bytes += Align(value.bytes());
+    if (Kept(value)) input_bytes += Align(value.bytes());
   }
   WT_ASSIGN_OR_RETURN(arena_, Buffer::Allocate(plan_.arena_bytes));
   WT_ASSIGN_OR_RETURN(inputs_, Buffer::Allocate(input_bytes));
@@ -43,7 +46,8 @@ Status Executor::Bind(TensorStore* store) {
   std::byte* next_input = inputs_.data();
   for (size_t id = 0; id < program_.values.size(); ++id) {
     const Value& value = program_.values[id];
-    if (value.role == Role::kInput) {
+    planned_bytes_.push_back(value.bytes());
+    if (Kept(value)) {
       memory_.push_back(next_input);
       next_input += Align(value.bytes());
     } else if (value.role == Role::kActivation) {
@@ -53,6 +57,17 @@ Status Executor::Bind(TensorStore* store) {
     }
   }
   node_seconds_.assign(program_.nodes.size(), 0);
+  return {};
+}
+
+Status Executor::Reshape(const std::vector<std::pair<ValueId, Shape>>& inputs) {
+  for (const auto& [id, shape] : inputs) program_.value(id).shape = shape;
+  WT_RETURN_IF_ERROR(InferShapes(&program_));
+  for (size_t id = 0; id < program_.values.size(); ++id) {
+    const Value& value = program_.values[id];
+    WT_CHECK(value.bytes() <= planned_bytes_[id], "{} grew to {}, planned were {} bytes",
+             value.name, ShapeText(value.shape), planned_bytes_[id]);
+  }
   return {};
 }
 

@@ -21,6 +21,10 @@ class Executor {
   // micro-batch, then kOptimizer.
   void Run(Phase phase);
 
+  // Gives inputs other shapes, of at most the bytes that they had at first; the shapes of all that
+  // is computed follow. Memory stays as it was planned.
+  Status Reshape(const std::vector<std::pair<ValueId, Shape>>& inputs);
+
   // An input's or result's memory, by name or id. Requires that it exists and has elements of type
   // T.
   template <class T>
@@ -49,6 +53,7 @@ class Executor {
 
   StepProgram program_;
   MemoryPlan plan_;
+  std::vector<int64_t> planned_bytes_;  // per value
   Buffer arena_, inputs_, scratch_;
   std::vector<void*> memory_;  // per value
   std::vector<double> node_seconds_;

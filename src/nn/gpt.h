@@ -30,6 +30,10 @@ inline constexpr char kTargetsInput[] = "targets";  // i32 [batch, time], negati
 inline constexpr char kLossWeightsInput[] =
     "loss_weights";  // f32 [predict]: of targets t+1, t+2, …
 
+// The model's graph up to its hidden states, with a tokens input [rows, time].
+Result<ModelOutput> BuildModel(Graph* graph, const ModelConfig& config, const ModelFunction& model,
+                               int64_t rows, int64_t time);
+
 struct TrainProgram {
   StepProgram program;
   ValueId loss = kNoValue;  // f32 [1], mean nats a token (weighted sum when several are predicted)

@@ -14,6 +14,17 @@ int64_t OpCall::rows(size_t i) const {
   return NumElements(shape) / shape.back();
 }
 
+Status InferShapes(StepProgram* program) {
+  for (const Node& node : program->nodes) {
+    WT_ASSIGN_OR_RETURN(const std::vector<ValueSpec> specs,
+                        node.op->infer(OpCall(*program, node.attrs, node.inputs)));
+    for (size_t i = 0; i < specs.size() && i < node.outputs.size(); ++i) {
+      program->value(node.outputs[i]).shape = specs[i].shape;
+    }
+  }
+  return {};
+}
+
 Work ElementwiseWork(const OpCall& call, double flops_per_element) {
   Work work;
   for (size_t i = 0; i < call.num_inputs(); ++i) {

@@ -94,6 +94,14 @@ class RunContext : public OpCall {
   std::span<std::byte> scratch_;
 };
 
+// The op that does the same for rows whose earlier tokens lie in pools (cached_program.h). Its
+// inputs are the op's, then positions, segments and paths; after its output come the pools that it
+// keeps of inputs [first_pooled, first_pooled + pooled).
+struct CachedTwin {
+  const char* op = nullptr;
+  size_t first_pooled = 0, pooled = 0;
+};
+
 using InferResult = Result<std::vector<ValueSpec>>;
 
 struct OpDef {
@@ -112,10 +120,16 @@ struct OpDef {
   bool cheap = false;
   // Bytes of scratch memory the host function wants; null: none.
   int64_t (*scratch_bytes)(const OpCall& call) = nullptr;
+  // For an op that knows of positions or of other tokens: its twin over paths.
+  CachedTwin cached = {};
 };
 
 const OpDef* FindOp(std::string_view name);  // null when there is none
 std::span<const OpDef* const> AllOps();
+
+// Sets the shapes of the outputs that nodes create, from those of the inputs; for a program whose
+// inputs were given other shapes.
+Status InferShapes(StepProgram* program);
 
 // Every input read once, every output written once, `flops_per_element` of output 0.
 Work ElementwiseWork(const OpCall& call, double flops_per_element);

@@ -5,7 +5,20 @@
 namespace wt::nn {
 namespace {
 
-// The model's graph up to its hidden states.
+// [loss, nll]
+std::vector<ValueId> AddHeadLoss(Graph* graph, const ModelConfig& config, const ModelOutput& output,
+                                 int64_t predict) {
+  const Shape tokens = graph->shape(graph->program().FindValue(kTokensInput));
+  const ValueId targets = graph->Input(kTargetsInput, tokens, DType::kI32);
+  const ValueId weights = graph->Input(kLossWeightsInput, {predict}, DType::kF32);
+  graph->set_scope("head");
+  return graph->CallAll("head_loss",
+                        {output.hidden, graph->Weight(output.head_weight), targets, weights},
+                        {{"softcap", config.softcap}});
+}
+
+}  // namespace
+
 Result<ModelOutput> BuildModel(Graph* graph, const ModelConfig& config, const ModelFunction& model,
                                int64_t rows, int64_t time) {
   WT_RETURN_IF_ERROR(config.Validate());
@@ -20,20 +33,6 @@ Result<ModelOutput> BuildModel(Graph* graph, const ModelConfig& config, const Mo
   }
   return output;
 }
-
-// [loss, nll]
-std::vector<ValueId> AddHeadLoss(Graph* graph, const ModelConfig& config, const ModelOutput& output,
-                                 int64_t predict) {
-  const Shape tokens = graph->shape(graph->program().FindValue(kTokensInput));
-  const ValueId targets = graph->Input(kTargetsInput, tokens, DType::kI32);
-  const ValueId weights = graph->Input(kLossWeightsInput, {predict}, DType::kF32);
-  graph->set_scope("head");
-  return graph->CallAll("head_loss",
-                        {output.hidden, graph->Weight(output.head_weight), targets, weights},
-                        {{"softcap", config.softcap}});
-}
-
-}  // namespace
 
 Result<TrainProgram> MakeTrainProgram(const ModelConfig& config, const ModelFunction& model,
                                       const GroupFunction& groups, const TrainOptions& options) {

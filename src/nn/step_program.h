@@ -25,11 +25,12 @@ int64_t NumElements(const Shape& shape);
 std::string ShapeText(const Shape& shape);  // "[8, 1024, 640]"
 
 enum class Role : uint8_t {
-  kInput,       // set from outside before a phase runs
-  kParameter,   // fp32 master weights
-  kGradient,    // fp32, summed over the step's micro-batches
-  kState,       // the optimiser's
-  kCache,       // made once a step in the prepare phase, such as bf16 weights
+  kInput,      // set from outside before a phase runs
+  kParameter,  // fp32 master weights
+  kGradient,   // fp32, summed over the step's micro-batches
+  kState,      // the optimiser's
+  kCache,      // made once a step in the prepare phase, such as bf16 weights
+  kPool,  // what later tokens need of earlier ones, by slot; an executor's own, kept between runs
   kActivation,  // lives from its producer to its last reader
 };
 

@@ -42,7 +42,9 @@ void Fill(const Init& init, uint64_t seed, const Value& value, float* out) {
   }
 }
 
-bool Persistent(Role role) { return role != Role::kActivation && role != Role::kInput; }
+bool Persistent(Role role) {
+  return role != Role::kActivation && role != Role::kInput && role != Role::kPool;
+}
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // come from x itself and one pass over each head does both.
 #include "tensor/rope.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -87,7 +88,8 @@ void Forward(int64_t begin, int64_t end, const RopeShape& shape, const float* co
              ConstArray x, Array y) {
   WithType(x.dtype, [&](auto* type) HWY_ATTR {
     for (int64_t r = begin; r < end; ++r) {
-      const int64_t angle = r % shape.time * (shape.head_dim / 2);
+      const int64_t position = shape.positions ? shape.positions[r] : r % shape.time;
+      const int64_t angle = position * (shape.head_dim / 2);
       for (int64_t h = 0; h < shape.heads; ++h) {
         const int64_t at = (r * shape.heads + h) * shape.head_dim;
         ForwardHead(shape, Data(x, type) + at, cos + angle, sin + angle, Data(y, type) + at);
@@ -140,12 +142,17 @@ std::shared_ptr<const Table> BuildTable(double base, int64_t head_dim, int64_t p
   return table;
 }
 
+int64_t PositionsNeeded(const RopeShape& shape) {
+  if (shape.positions == nullptr) return shape.first_position + shape.time;
+  return 1 + *std::max_element(shape.positions, shape.positions + shape.batch * shape.time);
+}
+
 // Tables grow by doubling, so that decoding token by token seldom rebuilds one; a caller's table
 // lives on while it is held.
 std::shared_ptr<const Table> FindTable(const RopeShape& shape) {
   static std::mutex mutex;
   static std::map<std::pair<double, int64_t>, std::shared_ptr<const Table>> tables;
-  const int64_t needed = shape.first_position + shape.time;
+  const int64_t needed = PositionsNeeded(shape);
   const std::lock_guard lock(mutex);
   auto& table = tables[{shape.base, shape.head_dim}];
   if (table == nullptr || table->positions < needed) {
@@ -164,7 +171,7 @@ void RopeNormForward(const RopeShape& shape, ConstArray x, Array y) {
   CheckOneType({x, y});
   WT_CHECK(shape.head_dim % 2 == 0, "head_dim {}, expected an even number", shape.head_dim);
   const auto table = FindTable(shape);
-  const int64_t first = shape.first_position * (shape.head_dim / 2);
+  const int64_t first = shape.positions ? 0 : shape.first_position * (shape.head_dim / 2);
   SplitRows(shape.batch * shape.time, shape.heads * shape.head_dim, [&](int64_t b, int64_t e) {
     HWY_DYNAMIC_DISPATCH(Forward)
     (b, e, shape, table->cos.data() + first, table->sin.data() + first, x, y);

@@ -79,9 +79,16 @@ Work WorkAttentionGrad(const OpCall& call) { return WorkWith(call, 1, 5, 5); }
 
 }  // namespace
 
-const OpDef kAttention = {"attention",    "y = softmax(scale q k^T + causal window mask) v",
-                          InferAttention, RunAttention,
-                          GradAttention,  WorkAttention};
+const OpDef kAttention = {"attention",
+                          "y = softmax(scale q k^T + causal window mask) v",
+                          InferAttention,
+                          RunAttention,
+                          GradAttention,
+                          WorkAttention,
+                          -1,
+                          false,
+                          nullptr,
+                          {"attention_cached", 1, 2}};
 const OpDef kAttentionGrad = {
     "attention_grad", "dq, dk, dv of attention", InferAttentionGrad, RunAttentionGrad,
     nullptr,          WorkAttentionGrad};

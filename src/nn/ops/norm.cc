@@ -71,7 +71,8 @@ const OpDef kRmsNormGrad = {"rms_norm_grad",
                             WorkNormGrad,
                             0};
 const OpDef kRopeNorm = {
-    "rope_norm", "y = gain * rmsnorm(rotate(x))", InferRope, RunRope, GradRope, WorkRope, -1, true};
+    "rope_norm", "y = gain * rmsnorm(rotate(x))", InferRope, RunRope, GradRope, WorkRope, -1, true,
+    nullptr,     {"rope_norm_cached", 0, 0}};
 const OpDef kRopeNormGrad = {
     "rope_norm_grad", "dx of rope_norm", SameAsInput0, RunRopeGrad, nullptr, WorkRopeGrad, 0};
 

@@ -18,6 +18,7 @@ extern const OpDef kCausalConv, kCausalConvGrad;
 extern const OpDef kSmear, kSmearGrad;
 extern const OpDef kValueGate, kValueGateGrad;
 extern const OpDef kHeadLoss, kHeadLossTrain, kLogits;
+extern const OpDef kRopeNormCached, kAttentionCached, kCausalConvCached, kSmearCached, kTakeRows;
 extern const OpDef kGradientScale, kAdamW, kMuon, kEma, kBlend;
 
 // Shape rules that many ops share.

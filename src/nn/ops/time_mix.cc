@@ -116,13 +116,16 @@ Work WorkGateGrad(const OpCall& call) {
 
 }  // namespace
 
-const OpDef kCausalConv = {"causal_conv", "y[t] = sum_k w[k] x[t-k]", InferConv, RunConv, GradConv,
-                           WorkConv};
+const OpDef kCausalConv = {
+    "causal_conv", "y[t] = sum_k w[k] x[t-k]",  InferConv, RunConv, GradConv, WorkConv, -1, false,
+    nullptr,       {"causal_conv_cached", 0, 1}};
 const OpDef kCausalConvGrad = {
     "causal_conv_grad", "dx, dw of causal_conv", SameAsInput0, RunConvGrad, nullptr, WorkConvGrad};
 const OpDef kSmear = {"smear",    "y[t] = x[t] + lambda sigmoid(g[t]) x[t-1]",
                       InferSmear, RunSmear,
-                      GradSmear,  WorkSmear};
+                      GradSmear,  WorkSmear,
+                      -1,         false,
+                      nullptr,    {"smear_cached", 0, 1}};
 const OpDef kSmearGrad = {
     "smear_grad", "dx, dg, dlambda of smear", InferSmearGrad, RunSmearGrad, nullptr, WorkSmearGrad};
 const OpDef kValueGate = {
