@@ -14,11 +14,11 @@ struct RopeShape {
   int64_t batch = 1, time = 1, heads = 1, head_dim = 0;  // head_dim is even
   double base = 10000.0;
   int64_t first_position = 0;  // of the first row of `time`; > 0 when decoding with a cache
-  // Of each row of [batch, time], where they do not follow each other; used instead of the above.
-  const int32_t* positions = nullptr;
   bool norm = true;
   float eps = 1.1920929e-7f;
   float gain = 1.0f;
+  // Of each row of [batch, time], where they do not follow each other; instead of first_position.
+  const int32_t* positions = nullptr;
 };
 
 // x, y: [batch, time, heads, head_dim] of one dtype (f32, bf16). y may be x.
