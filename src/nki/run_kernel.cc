@@ -68,8 +68,7 @@ Ref CallDriver(const char* name, const Args&... args) {
   const Ref driver = Ref::Steal(PyImport_ImportModule("nki._file")),
             method = Ref::Steal(PyUnicode_FromString(name));
   if (!driver || !method || (... || !args)) return {};
-  return Ref::Steal(
-      PyObject_CallMethodObjArgs(driver.get(), method.get(), args.get()..., nullptr));
+  return Ref::Steal(PyObject_CallMethodObjArgs(driver.get(), method.get(), args.get()..., nullptr));
 }
 
 Ref String(const std::string& text) { return Ref::Steal(MakeString(text)); }
@@ -135,7 +134,8 @@ Result<std::vector<HostArray>> RunFunction(const std::string& file, const std::s
   WT_RETURN_IF_ERROR(CheckFile(file));
   WT_RETURN_IF_ERROR(Interpreter::Start());
   const Interpreter python;
-  const Ref outputs = CallDriver("run_function", String(file), String(function), Ref::Steal(ArgsToPython(args)));
+  const Ref outputs =
+      CallDriver("run_function", String(file), String(function), Ref::Steal(ArgsToPython(args)));
   if (!outputs) return PythonError("");
   std::vector<HostArray> arrays;
   for (KernelOutput& output : OutputsFromPython(outputs.get())) {
