@@ -12,6 +12,10 @@ void AddKernelOptions(CLI::App* app, KernelOptions* options) {
   app->add_option("--machine", options->machine, "trn1, trn2 or trn3 (default: trn2)");
   app->add_option("--lnc", options->cores, "cores of the logical core, 1 or 2; as kernel[2](…)")
       ->check(CLI::Range(1, 2));
+  app->add_option("--grid", options->grid,
+                  "launch grid of a kernel of neuronxcc.nki: 4,2 as kernel[4, 2](…); with --lnc 2 "
+                  "a factor nc2, the cores: nc2*4 as kernel[nl.nc(2) * 4](…)")
+      ->type_name("N[,N[,N]]");
   app->add_option("--seed", options->seed, "of random arguments and of the engines' generators");
   app->add_option("--max-instructions", options->max_instructions,
                   "stop a kernel that issues more than this on one core");
@@ -29,6 +33,7 @@ nki::KernelRun KernelRunOf(const KernelOptions& options, bool values) {
     run.args.push_back(ValueOrExit(nki::ParseKernelArg(arg, arg_options)));
   }
   run.cores = options.cores;
+  run.grid = options.grid;
   run.platform = options.machine;
   run.options.values = values;
   run.options.precise_fp = !options.fp32;

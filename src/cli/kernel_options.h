@@ -16,6 +16,7 @@ struct KernelOptions {
   std::vector<std::string> args;  // as nki/arg_spec.h reads them
   std::string machine;            // trn2, …; "": the environment's, else trn2
   int cores = 1;
+  std::string grid;  // "4,2" for kernel[4, 2](…) of neuronxcc.nki
   uint64_t seed = 0;
   uint64_t max_instructions = 0;
   bool fp32 = false;  // no rounding to low precision

@@ -36,7 +36,8 @@ std::vector<KernelOutput> OutputsFromPython(PyObject* list) {
   return outputs;
 }
 
-Result<std::vector<std::shared_ptr<Session>>> MakeSessions(const KernelRun& run) {
+Result<std::vector<std::shared_ptr<Session>>> MakeSessions(const KernelRun& run,
+                                                           const chip::CoreOptions& options) {
   const std::string platform = run.platform.empty() ? PlatformOfEnvironment() : run.platform;
   WT_ASSIGN_OR_RETURN(const auto machine, MachineOfPlatform(platform));
   if (run.cores < 1 || run.cores > 2) {
@@ -45,7 +46,7 @@ Result<std::vector<std::shared_ptr<Session>>> MakeSessions(const KernelRun& run)
   auto hbm = std::make_shared<chip::Hbm>(run.cores, machine->hbm_bytes);
   std::vector<std::shared_ptr<Session>> sessions;
   for (int rank = 0; rank < run.cores; ++rank) {
-    sessions.push_back(std::make_shared<Session>(machine, run.options, rank, hbm));
+    sessions.push_back(std::make_shared<Session>(machine, options, rank, hbm));
     sessions.back()->set_has_grid(run.cores > 1);
     if (run.attach) run.attach(sessions.back()->core());
   }
@@ -61,27 +62,29 @@ PyObject* SessionsToPython(const std::vector<std::shared_ptr<Session>>& sessions
   return list.release();
 }
 
-// nki._file.NAME(file, function, args, …)
+// nki._file.NAME(args…)
 template <class... Args>
-Ref CallDriver(const char* name, const std::string& file, const std::string& function,
-               const Ref& args, const Args&... more) {
-  const Ref driver = Ref::Steal(PyImport_ImportModule("nki._file"));
-  if (!driver || !args || (... || !more)) return {};
-  const Ref file_name = Ref::Steal(MakeString(file)),
-            function_name = Ref::Steal(MakeString(function)),
+Ref CallDriver(const char* name, const Args&... args) {
+  const Ref driver = Ref::Steal(PyImport_ImportModule("nki._file")),
             method = Ref::Steal(PyUnicode_FromString(name));
-  return Ref::Steal(PyObject_CallMethodObjArgs(driver.get(), method.get(), file_name.get(),
-                                               function_name.get(), args.get(), more.get()...,
-                                               nullptr));
+  if (!driver || !method || (... || !args)) return {};
+  return Ref::Steal(PyObject_CallMethodObjArgs(driver.get(), method.get(), args.get()..., nullptr));
 }
 
-// nki._file.toolchain, after a run.
-std::string ToolchainOfKernel() {
-  const Ref driver = Ref::Steal(PyImport_ImportModule("nki._file"));
-  const Ref name = Ref::Steal(driver ? PyObject_GetAttrString(driver.get(), "toolchain") : nullptr);
+Ref String(const std::string& text) { return Ref::Steal(MakeString(text)); }
+
+std::string ToolchainOf(PyObject* kernel) {
+  const Ref name = Ref::Steal(PyObject_GetAttrString(kernel, "toolchain"));
   if (name && PyUnicode_Check(name.get())) return std::string(Utf8(name.get()));
   PyErr_Clear();
   return {};
+}
+
+// Whether reading what nothing has written is an error in kernels of this generation.
+bool ChecksUninitialized(PyObject* kernel) {
+  const Ref checks = Ref::Steal(PyObject_CallMethod(kernel, "checks_uninitialized", nullptr));
+  PyErr_Clear();
+  return checks.get() != Py_False;
 }
 
 Status CheckFile(const std::string& file) {
@@ -105,17 +108,20 @@ Result<KernelResult> RunKernel(const KernelRun& run) {
   WT_RETURN_IF_ERROR(CheckFile(run.file));
   WT_RETURN_IF_ERROR(Interpreter::Start());
   const Interpreter python;
-  WT_ASSIGN_OR_RETURN(const auto sessions, MakeSessions(run));
-  const Ref outputs =
-      CallDriver("run_kernel", run.file, run.function, Ref::Steal(ArgsToPython(run.args)),
-                 Ref::Steal(SessionsToPython(sessions)));
+  const Ref kernel = CallDriver("find_kernel", String(run.file), String(run.function));
+  if (!kernel) return PythonError("");
+  chip::CoreOptions core_options = run.options;
+  core_options.check_uninitialized &= ChecksUninitialized(kernel.get());
+  WT_ASSIGN_OR_RETURN(const auto sessions, MakeSessions(run, core_options));
+  const Ref outputs = CallDriver("run_kernel", kernel, Ref::Steal(ArgsToPython(run.args)),
+                                 Ref::Steal(SessionsToPython(sessions)), String(run.grid));
   const Status status = outputs ? Status() : PythonError("");
   for (const auto& session : sessions) session->Close();
   if (!status.ok()) return status;
   KernelResult result;
   result.outputs = OutputsFromPython(outputs.get());
   result.machine = sessions[0]->core().shared_machine();
-  result.toolchain = ToolchainOfKernel();
+  result.toolchain = ToolchainOf(kernel.get());
   for (const auto& session : sessions) {
     result.num_instructions.push_back(session->core().num_instructions());
     result.sources.push_back(session->core().shared_sources());
@@ -128,7 +134,8 @@ Result<std::vector<HostArray>> RunFunction(const std::string& file, const std::s
   WT_RETURN_IF_ERROR(CheckFile(file));
   WT_RETURN_IF_ERROR(Interpreter::Start());
   const Interpreter python;
-  const Ref outputs = CallDriver("run_function", file, function, Ref::Steal(ArgsToPython(args)));
+  const Ref outputs =
+      CallDriver("run_function", String(file), String(function), Ref::Steal(ArgsToPython(args)));
   if (!outputs) return PythonError("");
   std::vector<HostArray> arrays;
   for (KernelOutput& output : OutputsFromPython(outputs.get())) {

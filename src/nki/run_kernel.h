@@ -17,6 +17,7 @@ struct KernelRun {
   std::string function;  // "matmul_tiled"; "" when the file has one kernel only
   std::vector<KernelArg> args;
   int cores = 1;         // 2: the pair of a logical core
+  std::string grid;      // launch grid of a kernel of the older generation, "4,2"; "": none
   std::string platform;  // "trn2", "gen3", …; "": as the environment says
   chip::CoreOptions options;
   // Called for each core before its first tensor: adds observers, which must outlive the run.

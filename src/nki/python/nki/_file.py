@@ -6,24 +6,32 @@ import inspect
 import os
 import sys
 
-from nki import _arrays, _core, _run
+from nki import _arrays, _core
 from nki._kernel import Kernel
 
 
-toolchain = Kernel.toolchain  # by which the kernel that ran last is compiled for the chip
+def find_kernel(file, function):
+    """The Kernel of that name; of a function that is not decorated, in the generation that its file imports."""
+    module = load(file)
+    kernel = find(module, file, function, kernels_only=not function)
+    return kernel if isinstance(kernel, Kernel) else _kernel_type(module)(kernel)
 
 
-def run_kernel(file, function, args, sessions):
+def run_kernel(kernel, args, sessions, grid):
     """[(name, HostArray)] of a kernel's outputs, then of the arguments that it wrote into."""
-    global toolchain
-    kernel = find(load(file), file, function, kernels_only=not function)
-    toolchain = getattr(kernel, "toolchain", Kernel.toolchain)
-    body, schedule = (kernel.body(), kernel.schedule) if isinstance(kernel, Kernel) else (kernel, {})
     kwargs = {name: _value(value) for name, value in args}
     written = {}
-    result = _run.execute(body, (), kwargs, sessions, schedule, written)
+    result = kernel.execute(kwargs, sessions, written, grid)
     sys.stdout.flush()
     return _named("out", result) + list(written.items())
+
+
+def _kernel_type(module):
+    for value in vars(module).values():
+        if str(getattr(value, "__name__", "")).startswith("neuronxcc.nki"):
+            from neuronxcc.nki import Kernel as OlderKernel
+            return OlderKernel
+    return Kernel
 
 
 def run_function(file, function, args):

@@ -30,6 +30,17 @@ class Kernel:
         """The function that runs on the simulator's own tensors."""
         return self.function
 
+    def checks_uninitialized(self):
+        """Whether the windtunnel program refuses to read what nothing has written."""
+        return True
+
+    def execute(self, kwargs, sessions, written, grid):
+        """One run on sessions that the windtunnel program made, one a core; `grid` as its --grid has it."""
+        if grid:
+            _core.raise_error("argument", f"--grid {grid}: {self!r} is of the generation of kernels without launch grids; "
+                                          "expected --lnc 2 for kernel[2](…), or a kernel of neuronxcc.nki")
+        return _run.execute(self.body(), (), kwargs, sessions, self.schedule, written)
+
     def with_schedule(self, edges):
         """The same kernel with edges (consumer, producer or list of producers), by instructions' names."""
         schedule = {name: list(producers) for name, producers in self.schedule.items()}

@@ -124,12 +124,7 @@ def _accumulate(target, value):
     issue, box = value.product, value.box
     core = target.part(box)
     fill = target.fill
-    if isinstance(fill, Fill):
-        if box is not None and fill.value is not None and not fill.done and not fill.written:
-            fill.before_read(target.core)  # a mask leaves a part of the tile alone, which must be zeros
-        again = fill.accumulates(core)
-    else:
-        again = True
+    again = fill.accumulates(core) if isinstance(fill, Fill) else True
     value.issue = lambda _: issue(core, again)
     value.box = None
     value.settle_into(Tensor(core))

@@ -6,6 +6,7 @@ declares. Blocks that no later instruction can name again go (_lifetime.py).
 from nki import _core
 from nki.language.memory import psum
 from neuronxcc.nki import _view
+from neuronxcc.nki._assign import write
 from neuronxcc.nki._errors import error
 from neuronxcc.nki._fill import Fill
 from neuronxcc.nki._index import Index
@@ -58,8 +59,7 @@ class Blocks(Operators):
         return _view.index(tile, key[count:]) if len(key) > count else tile
 
     def __setitem__(self, key, value):
-        from neuronxcc.nki import _assign
-        _assign.write(self[key], value)
+        write(self[key], value)
 
     def _some(self, key):
         """The blocks whose index begins like this."""

@@ -43,6 +43,21 @@ class Fill:
             self._write_value()
         elif sum(view.size for view in self.written.values()) >= self.core.size:
             self.done = True
+        elif len(self.written) == 1:
+            self._write_around(part, *self.written.values())
+
+    def _write_around(self, part, written):
+        """The value for all but the one part that is written, if `part` is not within that: what a mask left alone."""
+        box, wanted = _box(written, self.core), _box(part, self.core)
+        if box is None or (wanted is not None and all(a <= c and d <= b for (a, b), (c, d) in zip(box, wanted))):
+            return
+        self.done = True
+        with at_source(self.source):
+            for dim, (begin, end) in enumerate(box):
+                for low, high in ((0, begin), (end, self.core.shape[dim])):
+                    if low < high:
+                        ranges = box[:dim] + [(low, high)] + [(0, size) for size in self.core.shape[dim + 1:]]
+                        _memset(self.core[tuple(slice(*item) for item in ranges)], self.value)
 
     def before_write(self, part):
         """Notes that `part` will be overwritten."""
@@ -71,6 +86,19 @@ class Fill:
             raise error("accumulate", f"a product is added to {part!r}, of which earlier products wrote a part; expected the "
                         "same part of a PSUM tile from all products of an accumulation")
         self._write_value()
+
+
+def _box(part, core):
+    """[(begin, end)] by dimension of a part within its tile; None for a part that is no box of it."""
+    if len(part.shape) != len(core.shape):
+        return None
+    rest, box = part.offset - core.offset, []
+    for stride, size, own in zip(core.strides, part.shape, part.strides):
+        if size > 1 and own != stride:
+            return None
+        box.append((rest // stride, rest // stride + size))
+        rest %= stride
+    return box if all(end <= size for (_, end), size in zip(box, core.shape)) else None
 
 
 def _overlaps(part, others):

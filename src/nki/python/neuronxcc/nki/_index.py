@@ -8,16 +8,22 @@ import numbers
 from neuronxcc.nki._errors import refusal
 
 
+_ALL = slice(None)
+_new = object.__new__
+_forms = {}
+
+
 class Index:
     """An affine expression over the dimensions of a tile."""
 
-    __slots__ = ("start", "steps", "shape", "_views")
+    __slots__ = ("start", "steps", "shape", "form", "row", "column")
 
     def __init__(self, start, steps, shape):
         self.start = start
         self.steps = steps
         self.shape = shape
-        self._views = None
+        self.form = _forms.setdefault((steps, shape), len(_forms))  # what it has in common with those that only start elsewhere
+        self.row = self.column = None  # [None, :] and [:, None], when known
 
     @property
     def ndim(self):
@@ -25,14 +31,18 @@ class Index:
 
     def __getitem__(self, key):
         """New dimensions of size 1 by None; `:` and `...` keep those there are."""
-        if type(key) is tuple and self._views is not None:  # slices cannot be keys of a dict: compare
-            for known, found in self._views:
-                if known == key:
-                    return found
-        found = self._expand(key if type(key) is tuple else (key,))
-        if len(self._views or ()) < 16:
-            self._views = (self._views or []) + [(key, found)]
-        return found
+        if type(key) is tuple and len(key) == 2 and len(self.shape) == 1:
+            if key[0] is None and key[1] == _ALL:
+                found = self.row
+                if found is None:
+                    found = self.row = self._expand(key)
+                return found
+            if key[1] is None and key[0] == _ALL:
+                found = self.column
+                if found is None:
+                    found = self.column = self._expand(key)
+                return found
+        return self._expand(key if type(key) is tuple else (key,))
 
     def _expand(self, key):
         steps, shape, used = [], [], 0
@@ -72,8 +82,16 @@ class Index:
     def __add__(self, other):
         if type(other) is Index:
             return _sum(self, other, 1)
-        number = _integer(other)
-        return NotImplemented if number is None else Index(self.start + number, self.steps, self.shape)
+        number = other if type(other) is int else _integer(other)
+        return NotImplemented if number is None else self._moved(number)
+
+    def _moved(self, number):
+        """The same expression, starting `number` later."""
+        moved = _new(Index)
+        moved.start = self.start + number
+        moved.steps, moved.shape, moved.form = self.steps, self.shape, self.form
+        moved.row = moved.column = None
+        return moved
 
     __radd__ = __add__
 
@@ -81,7 +99,7 @@ class Index:
         if type(other) is Index:
             return _sum(self, other, -1)
         number = _integer(other)
-        return NotImplemented if number is None else Index(self.start - number, self.steps, self.shape)
+        return NotImplemented if number is None else self._moved(-number)
 
     def __rsub__(self, other):
         return (-self) + other
@@ -226,13 +244,14 @@ _aranges = {}
 
 def arange(start, stop=None, step=1):
     """The integers from start to stop as an index expression of one dimension; index it with None to place it."""
-    found = _aranges.get((start, stop, step))
+    key = start if stop is None and step == 1 else (start, stop, step)
+    found = _aranges.get(key)
     if found is None:
         values = range(start) if stop is None else range(start, stop, step)
         if not values:
             from neuronxcc.nki._errors import error
             raise error("argument", f"arange({start}, {stop}, {step}) is empty; expected one value at least")
-        found = _aranges[start, stop, step] = Index(values.start, (values.step,), (len(values),))
+        found = _aranges[key] = Index(values.start, (values.step,), (len(values),))
     return found
 
 

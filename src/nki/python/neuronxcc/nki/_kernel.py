@@ -5,6 +5,7 @@ from nki import _core
 from nki._kernel import Kernel as _Kernel
 from neuronxcc.nki import _run
 from neuronxcc.nki._errors import error, refusal
+from neuronxcc.nki.language.grid import nc, parse_grid
 
 _MODES = ("auto", "simulation", "simulate", "torchxla", "jax", "baremetal", "benchmark", "profile", "trace")
 
@@ -33,6 +34,14 @@ class Kernel(_Kernel):
     def body(self):
         """The function that runs on the simulator's own tensors."""
         return _run.body(self.function, [_run.as_dimension(item) for item in self.grid], self.mode)
+
+    def checks_uninitialized(self):
+        return _run.options()["check_uninitialized"]
+
+    def execute(self, kwargs, sessions, written, grid):
+        """One run for the windtunnel program (nki/_kernel.py)."""
+        dimensions = parse_grid(grid) if grid else self.grid or ((nc(2),) if len(sessions) == 2 else ())
+        return _run.launch_on(sessions, self.function, kwargs, dimensions, self.mode, written)
 
     def __call__(self, *args, **kwargs):
         if _core.running():

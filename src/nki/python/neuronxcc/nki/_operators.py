@@ -1,9 +1,9 @@
 """Python's operators on tiles: calls of nki.language."""
+from sys import modules as _modules
 
 
 def _language():
-    from neuronxcc.nki import language
-    return language
+    return _modules["neuronxcc.nki.language"]
 
 
 class Operators:
@@ -90,8 +90,7 @@ class Operators:
                       "ask `is None`")
 
     def __iadd__(self, other):
-        from neuronxcc.nki import _assign
-        return _assign.add_to(self, other)
+        return _modules["neuronxcc.nki._assign"].add_to(self, other)  # it imports this module
 
     def __isub__(self, other):
         return self._in_place(_language().subtract(self, other))
@@ -103,6 +102,5 @@ class Operators:
         return self._in_place(_language().divide(self, other))
 
     def _in_place(self, value):
-        from neuronxcc.nki import _assign
-        _assign.write(self, value)
+        _modules["neuronxcc.nki._assign"].write(self, value)
         return self

@@ -5,7 +5,7 @@ import os
 import re
 
 from nki import _core, _run
-from neuronxcc.nki._errors import refusal
+from neuronxcc.nki._errors import error, refusal
 from neuronxcc.nki._parameters import check_returned, protect
 from neuronxcc.nki._pending import flush, state
 from neuronxcc.nki._tensor import Tensor
@@ -148,10 +148,10 @@ def _index_error(refused):
     return IndexError(f"index {first if not 0 <= first < size else size} is out of bounds for axis 0 with size {size}")
 
 
-def _execute(function, args, kwargs, sessions):
+def _execute(function, args, kwargs, sessions, written=None):
     """nki._run.execute, with refusals as this generation has them."""
     try:
-        return _run.execute(function, args, kwargs, sessions, toolchain=TOOLCHAIN)
+        return _run.execute(function, args, kwargs, sessions, written=written, toolchain=TOOLCHAIN)
     except _core.NkiError as refused:
         if refused.error_class == "uninitialized" and "the kernel returns" in str(refused):
             raise refusal("err_tensor_output_not_written_to", str(refused)) from None
@@ -160,18 +160,19 @@ def _execute(function, args, kwargs, sessions):
         raise
 
 
-def _dimensions(grid):
-    """The grid's dimensions, and on how many cores its programs run."""
-    grid = [as_dimension(item) for item in grid]
-    if len(grid) > 3:
-        raise refusal("err_exceed_max_supported_dimension", f"a launch grid of {len(grid)} dimensions; expected at most 3")
-    return grid, math.prod(dimension.cores for dimension in grid)
-
-
 def launch(function, args, kwargs, grid=(), mode="auto"):
     """Runs a kernel with NumPy arrays or tensors of PyTorch and gives what it returns."""
     grid, cores = _dimensions(grid)
     return _execute(body(function, grid, mode), args, kwargs, _sessions(cores))
+
+
+def launch_on(sessions, function, kwargs, grid, mode, written):
+    """launch for the windtunnel program: on its sessions, one a core. `written`: as nki._run.execute's."""
+    grid, cores = _dimensions(grid)
+    if cores != len(sessions):
+        raise error("argument", f"a launch grid that runs on {cores} of the {len(sessions)} cores of --lnc; expected nc2 as a "
+                    "factor of one dimension with --lnc 2 (--grid nc2*4), and none without")
+    return _execute(body(function, grid, mode), (), kwargs, sessions, written)
 
 
 def launch_timed(function, args, kwargs, grid, mode):

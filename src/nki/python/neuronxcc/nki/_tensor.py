@@ -1,4 +1,6 @@
 """What kernels hold: tensors, views of them by indices, results of calls, and tensors of many blocks."""
+from sys import modules as _modules
+
 from nki import _core
 from neuronxcc.nki import _view
 from neuronxcc.nki._operators import Operators
@@ -11,10 +13,11 @@ class Tensor(Operators):
     """A tensor in HBM, SBUF or PSUM, or a part of one.
 
     `core` is what the simulator's instructions take. It is None for a part that leaves its tensor: a mask must narrow
-    it (_view.py). `fill` is what a tensor still holds that is not written yet (_fill.py); views share it.
+    it (_view.py). `fill` is what a tensor still holds that is not written yet (_fill.py); views share it. `plans` and
+    `views` are what earlier index expressions of this tensor came to (_view.py).
     """
 
-    __slots__ = ("_core", "shape", "dtype", "fill", "far")
+    __slots__ = ("_core", "shape", "dtype", "fill", "far", "plans", "views")
 
     def __init__(self, core, shape=None, fill=None, far=None, dtype=None):
         self._core = core
@@ -22,6 +25,7 @@ class Tensor(Operators):
         self.dtype = core.dtype if dtype is None else dtype
         self.fill = fill
         self.far = far
+        self.plans = None
 
     @property
     def core(self):
@@ -56,8 +60,7 @@ class Tensor(Operators):
         return _view.index(self, key)
 
     def __setitem__(self, key, value):
-        from neuronxcc.nki import _assign
-        _assign.write(_view.index(self, key), value)
+        _modules["neuronxcc.nki._assign"].write(_view.index(self, key), value)  # it imports this module
 
     def part(self, box):
         """The simulator's view of [(begin, end)] by dimension; of all of it when box is None."""
@@ -125,7 +128,7 @@ class Result(Tensor):
         self.shape = shape
         self.dtype = dtype if type(dtype) is not str else _core.dtype(dtype)
         self.fill = None
-        self.far = None
+        self.far = self.plans = None
         self.memory = memory
         self.issue = issue
         self.box = box

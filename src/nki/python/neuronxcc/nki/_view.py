@@ -91,35 +91,40 @@ def _affine(tensor, key):
     base = tensor.core
     if base is None:
         raise refusal("err_tensor_access_out_of_bound", f"{tensor!r} indexed again; narrow it with mask= first")
-    strides, offset, sizes = base.strides, base.offset, base.shape
-    form = [sizes, strides]
-    for item in key:
-        if type(item) is Index:
-            form.append(item.steps)
-            form.append(item.shape)
-        else:
-            form.append(None)
-    form = tuple(form)
-    plan = _plans.get(form)
+    form = tuple([item.form if type(item) is Index else None for item in key])
+    plans = tensor.plans
+    if plans is None:
+        layout = base.shape, base.strides
+        plans = _plans.get(layout)
+        if plans is None:
+            if len(_plans) > 4096:
+                _plans.clear()
+            plans = _plans[layout] = {}
+        tensor.plans, tensor.views = plans, {}
+    plan = plans.get(form)
     if plan is None:
         plan = _plan(tensor, base, key)
         if not isinstance(plan, _Plan):
             return plan
-        if len(_plans) > 4096:
-            _plans.clear()
         if plan.reusable:
-            _plans[form] = plan
-    for item, stride, low, high in plan.terms:
-        start = key[item]
-        start = start.start if type(start) is Index else int(start)
-        if start + low < 0 or start + high >= sizes[item]:
+            plans[form] = plan
+    offset = 0
+    for item, (stride, least, most) in zip(key, plan.terms):
+        start = item.start if type(item) is Index else int(item)
+        if start < least or start > most:
             return _outside(tensor, base, key)
         offset += stride * start
-    view = base.ap(plan.pattern, offset)
-    return _tensor.Tensor(view, plan.shape, tensor.fill, dtype=view.dtype)
+    views = tensor.views
+    found = views.get((plan, offset))
+    if found is None or found.fill is not tensor.fill:
+        if len(views) > 256:
+            views.clear()
+        found = views[plan, offset] = _tensor.Tensor(base.ap(plan.pattern, base.offset + offset), plan.shape, tensor.fill,
+                                                     dtype=tensor.dtype)
+    return found
 
 
-_plans = {}
+_plans = {}  # by shape and strides of the tensor, then by the forms of the indices
 
 
 class _Plan:
@@ -140,14 +145,14 @@ def _plan(tensor, base, key):
     plan = _Plan()
     steps = [0] * ndim
     plan.terms = []
-    for place, (item, stride) in enumerate(zip(key, base.strides)):
+    for item, stride, size in zip(key, base.strides, base.shape):
         low = high = 0
         if type(item) is Index:
             for dim, step in enumerate(aligned_steps(item, ndim)):
                 steps[dim] += stride * step
             low, high = item.last()
             low, high = low - item.start, high - item.start
-        plan.terms.append((place, stride, low, high))
+        plan.terms.append((stride, -low, size - 1 - high))  # starts from, to
     plan.shape = tuple(shape)
     plan.pattern = list(zip(steps, shape))
     plan.reusable = len(key) == len(given) and not any(isinstance(item, slice) or item is Ellipsis for item in given)

@@ -61,6 +61,16 @@ class spmd_dim:
         return core
 
 
+def parse_grid(text):
+    """The windtunnel program's --grid: "4,2" is (4, 2), "nc2*4" is (nl.nc(2) * 4,)."""
+    names = {"nc1": nc(1), "nc2": nc(2)}
+    factors = [[names.get(item.strip(), item.strip()) for item in part.split("*")] for part in text.split(",")]
+    if any(isinstance(item, str) and not (item.isdecimal() and int(item)) for part in factors for item in part):
+        raise error("argument", f"--grid {text}: expected numbers of programs by dimension, 4,2 for kernel[4, 2](…); nc2 is "
+                    "the cores of --lnc 2, as in nc2*4")
+    return tuple(spmd_dim(*[int(item) if isinstance(item, str) else item for item in part]) for part in factors)
+
+
 def as_dimension(item):
     """An integer, nl.nc(n) or nl.spmd_dim as a dimension of a grid."""
     if isinstance(item, spmd_dim):

@@ -70,7 +70,8 @@ def program_id(axis):
     run = state.run
     grid = run.program if run is not None else ()
     if not isinstance(axis, int) or axis < 0 or axis >= max(len(grid), 1):
-        raise error("argument", f"program_id: axis {axis!r} of a grid of {len(grid)} dimensions")
+        raise error("argument", f"program_id: axis {axis!r} of a launch grid of {len(grid)} dimensions; "
+                    "expected kernel[…](…) with as many as the kernel asks for (windtunnel kernel: --grid 4,2)")
     return grid[axis] if grid else 0
 
 
@@ -81,7 +82,8 @@ def num_programs(axes=None):
     count = 1
     for axis in chosen:
         if axis >= max(len(grid), 1):
-            raise error("argument", f"num_programs: axis {axis!r} of a grid of {len(grid)} dimensions")
+            raise error("argument", f"num_programs: axis {axis!r} of a launch grid of {len(grid)} dimensions; "
+                        "expected kernel[…](…) with as many as the kernel asks for (windtunnel kernel: --grid 4,2)")
         count *= grid[axis] if grid else 1
     return count
 
