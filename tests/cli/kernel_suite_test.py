@@ -153,6 +153,12 @@ class KernelSuiteTest(unittest.TestCase):
             [[kernel]]
             file = "double.py"
             kernel = "double"
+            name = "double_quickly"
+            args = [{name = "x", shape = [8, 16], dtype = "bfloat16"}]
+            values = false
+            [[kernel]]
+            file = "double.py"
+            kernel = "double"
             name = "double_wrongly"
             args = [{name = "x", shape = [8, 16], make = "uniform", low = 1}]
             reference = "double.py:three_times"
@@ -164,6 +170,11 @@ class KernelSuiteTest(unittest.TestCase):
             """)
         rows = self.rows("--expect", expect, code=1)
         self.assertEqual(rows["double"]["status"], "passed", rows)
+        self.assertEqual(rows["double"]["shapes"], [[8, 16]])
+        self.assertEqual(rows["double_quickly"]["status"], "ran")
+        self.assertEqual(rows["double_quickly"]["latency_us"], rows["double"]["latency_us"])
+        self.assertLessEqual(rows["double"]["latency_low_us"], rows["double"]["latency_us"])
+        self.assertGreaterEqual(rows["double"]["latency_high_us"], rows["double"]["latency_us"])
         self.assertEqual(rows["double_wrongly"]["status"], "wrong")
         text = self.suite("--expect", expect, code=1)
         self.assertIn("double.py:too_tall: undescribed; expected refused", text)

@@ -148,6 +148,16 @@ class Addresses(unittest.TestCase):
         with refused(self, "capacity", "expected a multiple of 4, the size of its elements"):
             nki.simulate(kernel)(10006, nl.float32)
 
+    def test_enumerations_by_number(self):
+        def kernel(a, mode):
+            tile = nl.ndarray((128, 64), dtype=a.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=a, dge_mode=mode)
+            return out(tile)
+
+        np.testing.assert_array_equal(nki.simulate(kernel)(A, 3), A)
+        with refused(self, "argument", "7 is no dge_mode"):
+            nki.simulate(kernel)(A, 7)
+
     def test_flatten_is_a_view(self):
         def kernel(a):
             flat = a.flatten()
