@@ -83,9 +83,10 @@ Status Core::CheckSpec(const TensorSpec& spec) const {
         SpecName(spec), spec.partition_bytes, usable);
   if (!spec.address) return {};
   const Address& address = *spec.address;
-  if (address.byte % 4 != 0)
-    return KernelError(ErrorClass::kCapacity, "{} begins at byte {}; expected a multiple of 4",
-                       SpecName(spec), address.byte);
+  if (const int64_t element = DTypeBytes(spec.dtype); address.byte % element != 0)
+    return KernelError(ErrorClass::kCapacity,
+                       "{} begins at byte {}; expected a multiple of {}, the size of its elements",
+                       SpecName(spec), address.byte, element);
   const int64_t physical = PhysicalBytes(*machine_, spec.memory);
   if (address.partition < 0 || address.byte < 0 ||
       address.partition + spec.partitions > machine_->partitions ||

@@ -27,6 +27,18 @@ TEST(Core, TensorThatCanNeverFitIsACapacityError) {
             ErrorClass::kCapacity);
 }
 
+TEST(Core, AddressesAreMultiplesOfTheElement) {
+  Bench bench;
+  TensorSpec spec = SbufSpec(2, 16, Address{0, 10006});
+  spec.dtype = DType::kBF16;
+  EXPECT_TRUE(bench.core().Allocate(spec).ok());
+  spec.dtype = DType::kF32;
+  const Result<Tensor*> tensor = bench.core().Allocate(spec);
+  ASSERT_FALSE(tensor.ok());
+  EXPECT_EQ(ClassOf(tensor.status()), ErrorClass::kCapacity);
+  EXPECT_THAT(tensor.status().message(), testing::HasSubstr("expected a multiple of 4"));
+}
+
 TEST(Core, TensorsAtOneAddressShareBytes) {
   Bench bench;
   Tensor* a = *bench.core().Allocate(SbufSpec(2, 16, Address{32, 64}));

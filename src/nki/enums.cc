@@ -99,10 +99,23 @@ bool RegisterEnum(const char* name, PyObject* enum_class) {
   return false;
 }
 
+namespace {
+
+// A member, or its number: libraries pass those too.
+bool IsMember(PyObject* member, PyObject* object) {
+  if (member == object) return true;
+  if (!PyLong_CheckExact(object)) return false;
+  const Ref number = Ref::Steal(PyObject_GetAttrString(member, "value"));
+  if (!number) PyErr_Clear();
+  return number && PyObject_RichCompareBool(number.get(), object, Py_EQ) == 1;
+}
+
+}  // namespace
+
 bool ParseEnum(ParamKind kind, PyObject* object, const std::string& what, int64_t* value) {
   const Enumeration* enumeration = Find(kind);
   for (const auto& [member, number] : enumeration->members) {
-    if (member == object) {
+    if (IsMember(member, object)) {
       *value = number;
       return true;
     }

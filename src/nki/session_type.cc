@@ -245,6 +245,10 @@ PyObject* CheckSchedule(PyObject* self, PyObject*) {
 PyMethodDef functions[] = {
     {"predict", PredictFunction, METH_VARARGS,
      "predict(sessions, policy): nanoseconds on each core, of kernels that were recorded."},
+    {"band", BandFunction, METH_VARARGS,
+     "band(sessions, policy): the shortest and the longest of those times when a rule of the "
+     "policy "
+     "is another, in ns."},
     {"input", WithKeywords(InputHere), METH_VARARGS | METH_KEYWORDS,
      "input(shape, dtype, data, name): an HBM tensor of the running kernel."},
     {"fetch", FetchMethod, METH_O, "fetch(tensor): (HostArray, elements that nothing wrote)."},

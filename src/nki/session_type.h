@@ -15,5 +15,6 @@ Session* SessionOf(PyObject* object);  // null for another type
 
 // predict(sessions, policy), predict.cc
 PyObject* PredictFunction(PyObject* module, PyObject* arguments);
+PyObject* BandFunction(PyObject* module, PyObject* arguments);
 
 }  // namespace wt::nki

@@ -166,6 +166,13 @@ PyObject* ReshapeMethod(PyObject* self, PyObject* arguments, PyObject* keywords)
   return Finish(self, status, view);
 }
 
+PyObject* FlattenMethod(PyObject* self, PyObject*) {
+  View view;
+  const int64_t size = AsTensor(self)->view.size();
+  const Status status = Reshape(AsTensor(self)->view, std::span(&size, 1), &view);
+  return Finish(self, status, view);
+}
+
 PyObject* ViewMethod(PyObject* self, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"dtype", nullptr};
   PyObject* object = nullptr;
@@ -368,6 +375,7 @@ PyMethodDef tensor_methods[] = {
     Row("flatten_dims", FlattenDimsMethod,
         "flatten_dims(start_dim, end_dim): several dimensions as one."),
     Row("reshape", ReshapeMethod, "reshape(shape): the same elements in another shape."),
+    {"flatten", FlattenMethod, METH_NOARGS, "flatten(): the same elements in one dimension."},
     Row("rearrange", RearrangeMethod,
         "rearrange(src_pattern, dst_pattern, fixed_sizes=None): splits, permutes and merges "
         "dimensions by name."),

@@ -67,6 +67,16 @@ Status RefuseWide(const View& view, const char* method, DType dtype) {
       method, Describe(view), DTypeLongName(dtype));
 }
 
+// Tiles at an address of their own begin at multiples of their elements; wider ones may not.
+Status RefuseUnaligned(const View& view, const char* method, DType dtype) {
+  const chip::Tensor* tensor = view.storage->tensor;
+  const int64_t bytes = DTypeBytes(dtype);
+  if (!tensor || !tensor->address || tensor->address->byte % bytes == 0) return {};
+  return KernelError(ErrorClass::kShape,
+                     "{}: {} begins at byte {} of its partitions; {} needs a multiple of {}",
+                     method, Describe(view), tensor->address->byte, DTypeLongName(dtype), bytes);
+}
+
 void RemoveDim(View* view, int dim) {
   for (int i = dim; i + 1 < view->rank; ++i) {
     view->shape[i] = view->shape[i + 1];
@@ -430,6 +440,7 @@ Status Reshape(const View& view, std::span<const int64_t> sizes, View* result) {
 Status Reinterpret(const View& view, DType dtype, View* result) {
   WT_RETURN_IF_ERROR(RefuseSecondIndirect(view, "view"));
   WT_RETURN_IF_ERROR(RefuseWide(view, "view", dtype));
+  WT_RETURN_IF_ERROR(RefuseUnaligned(view, "view", dtype));
   const int64_t from = DTypeBytes(view.dtype), to = DTypeBytes(dtype);
   *result = view;
   result->dtype = dtype;
@@ -475,6 +486,7 @@ Status Ap(const View& view, const ApArguments& arguments, View* result) {
   }
   const DType dtype = arguments.dtype.value_or(view.dtype);
   WT_RETURN_IF_ERROR(RefuseWide(view, "ap", dtype));
+  WT_RETURN_IF_ERROR(RefuseUnaligned(view, "ap", dtype));
   const int64_t from = DTypeBytes(view.dtype), to = DTypeBytes(dtype);
   *result = view;
   result->dtype = dtype;

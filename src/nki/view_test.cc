@@ -187,6 +187,15 @@ TEST(ViewTest, ReinterpretScalesTheLastDimension) {
               HasSubstr("not contiguous"));
 }
 
+TEST(ViewTest, WiderElementsNeedAnAlignedAddress) {
+  Fake t(chip::Memory::kSbuf, {128, 64}, DType::kBF16);
+  t.tensor.address = chip::Address{0, 10006};
+  View view;
+  EXPECT_TRUE(Reinterpret(t.view, DType::kU16, &view).ok());
+  EXPECT_THAT(Reinterpret(t.view, DType::kF32, &view).message(),
+              HasSubstr("begins at byte 10006 of its partitions; float32 needs a multiple of 4"));
+}
+
 TEST(ViewTest, RearrangeSplitsPermutesAndMerges) {
   Fake t = Sbuf({128, 24});
   View result;

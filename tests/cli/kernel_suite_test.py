@@ -153,6 +153,12 @@ class KernelSuiteTest(unittest.TestCase):
             [[kernel]]
             file = "double.py"
             kernel = "double"
+            name = "double_quickly"
+            args = [{name = "x", shape = [8, 16], dtype = "bfloat16"}]
+            values = false
+            [[kernel]]
+            file = "double.py"
+            kernel = "double"
             name = "double_wrongly"
             args = [{name = "x", shape = [8, 16], make = "uniform", low = 1}]
             reference = "double.py:three_times"
@@ -164,10 +170,59 @@ class KernelSuiteTest(unittest.TestCase):
             """)
         rows = self.rows("--expect", expect, code=1)
         self.assertEqual(rows["double"]["status"], "passed", rows)
+        self.assertEqual(rows["double"]["shapes"], [[8, 16]])
+        self.assertEqual(rows["double_quickly"]["status"], "ran")
+        self.assertEqual(rows["double_quickly"]["latency_us"], rows["double"]["latency_us"])
+        self.assertLessEqual(rows["double"]["latency_low_us"], rows["double"]["latency_us"])
+        self.assertGreaterEqual(rows["double"]["latency_high_us"], rows["double"]["latency_us"])
         self.assertEqual(rows["double_wrongly"]["status"], "wrong")
         text = self.suite("--expect", expect, code=1)
         self.assertIn("double.py:too_tall: undescribed; expected refused", text)
         self.assertNotIn("double_wrongly: wrong", text)
+
+    def test_reads_of_what_nothing_wrote(self):
+        self.write("padded.py", """
+            import nki
+            import nki.isa as nisa
+            import nki.language as nl
+            import numpy as np
+
+            def padded(x, kept):
+                tile = nl.ndarray((4, 16), x.dtype, buffer=nl.sbuf)
+                nisa.dma_copy(tile[:, :8], x)
+                nisa.tensor_scalar(tile, tile, nl.multiply, 2.0)
+                out = nl.ndarray((4, kept), x.dtype, buffer=nl.shared_hbm)
+                nisa.dma_copy(out, tile[:, :kept])
+                return out
+
+            @nki.jit
+            def cut_off(x):
+                return padded(x, 8)
+
+            @nki.jit
+            def kept(x):
+                return padded(x, 16)
+
+            @nki.jit
+            def unchecked(x):
+                return padded(x, 8)
+
+            def cut_off_reference(x):
+                return 2 * x
+
+            def kept_reference(x):
+                return 2 * np.pad(x, ((0, 0), (0, 8)))
+            """)
+        entry = '[[kernel]]\nfile = "padded.py"\nkernel = "{0}"\nargs = [{{name = "x", shape = [4, 8]}}]\n'
+        checked = entry + 'reference = "{0}_reference"\n'
+        text = checked.format("cut_off") + checked.format("kept") + entry.format("unchecked")
+        expect = self.write("expect.toml", text)
+        rows = self.rows("--expect", expect, code=1)
+        self.assertEqual({name: row["status"] for name, row in rows.items()},
+                         {"cut_off": "passed", "kept": "refused", "unchecked": "refused"})
+        self.assertEqual(rows["cut_off"]["reason"], "reads what nothing wrote (padded.py:10)")
+        self.assertGreater(rows["cut_off"]["instructions"], 2)
+        self.assertIn("[uninitialized]", rows["kept"]["reason"])
 
     def test_examples(self):
         self.write("stub.pyi", '''

@@ -127,6 +127,16 @@ class Results(unittest.TestCase):
         a = random(8, 8)
         np.testing.assert_array_equal(both(a), np.stack([a, a + 1]))
 
+    def test_the_vector_engine_transposes_tiles_larger_than_its_squares(self):
+        @nki.jit
+        def turned(a):
+            out = nl.ndarray((70, 128), dtype=a.dtype, buffer=nl.shared_hbm)
+            tile = nl.load(a)
+            nl.store(out, nisa.nc_transpose(tile, engine=nisa.engine.vector))
+            return out
+        a = random(128, 70)
+        np.testing.assert_array_equal(turned(a), a.T)
+
     def test_a_loop_is_reduced(self):
         @nki.jit
         def total(a):

@@ -138,6 +138,36 @@ class Addresses(unittest.TestCase):
         result = nki.simulate(kernel)()
         np.testing.assert_array_equal(result[:, [0, 31, 32, 63]], [[1, 1, 2, 2]] * 32)
 
+    def test_addresses_are_multiples_of_the_element(self):
+        def kernel(byte, dtype):
+            tile = nl.ndarray((32, 9), dtype=dtype, buffer=nl.sbuf, address=(0, byte))
+            nisa.memset(dst=tile, value=2.0)
+            return out(tile)
+
+        np.testing.assert_array_equal(nki.simulate(kernel)(10006, nl.bfloat16).astype(np.float32), 2)
+        with refused(self, "capacity", "expected a multiple of 4, the size of its elements"):
+            nki.simulate(kernel)(10006, nl.float32)
+
+    def test_enumerations_by_number(self):
+        def kernel(a, mode):
+            tile = nl.ndarray((128, 64), dtype=a.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=a, dge_mode=mode)
+            return out(tile)
+
+        np.testing.assert_array_equal(nki.simulate(kernel)(A, 3), A)
+        with refused(self, "argument", "7 is no dge_mode"):
+            nki.simulate(kernel)(A, 7)
+
+    def test_flatten_is_a_view(self):
+        def kernel(a):
+            flat = a.flatten()
+            assert flat.shape == (128 * 64,) and a[3].flatten().shape == (64,), flat.shape
+            tile = nl.ndarray((2, 64), dtype=a.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=tile, src=flat[64:192].reshape((2, 64)))
+            return out(tile)
+
+        np.testing.assert_array_equal(nki.simulate(kernel)(A), A[1:3])
+
     def test_a_new_psum_tile_begins_a_new_sum(self):
         def kernel():
             ones = x(32)

@@ -95,8 +95,12 @@ Status ExecuteSendrecv(ExecuteContext& context, const Instr& instr) {
 // core_barrier ----------------------------------------------------------------------------------
 
 constexpr Param kCoreBarrierParams[] = {
-    // Read and written: what the other core has written counts as written here.
-    {.name = "data", .kind = ParamKind::kDstRead, .memories = kInHbm, .partial = true},
+    // Read and written: what the other core has written counts as written here. On chip it only
+    // orders the core's own instructions, as libraries use it for counters of loops.
+    {.name = "data",
+     .kind = ParamKind::kDstRead,
+     .memories = kInHbm | kInSbuf | kInPsum,
+     .partial = true},
     {"cores", ParamKind::kInts},
     {"engine", ParamKind::kEngine, "gpsimd"},
     kNameParam,
@@ -109,7 +113,8 @@ Status CheckCoreBarrier(const Machine&, const Instr& instr) {
     return KernelError(ErrorClass::kArgument, "core_barrier: cores is ({}); expected (0, 1)",
                        fmt::join(cores, ", "));
   }
-  if (instr.operand(kData).tensor->shared) return {};
+  const Tensor& data = *instr.operand(kData).tensor;
+  if (data.shared || IsOnChip(data.memory)) return {};
   return KernelError(ErrorClass::kMemory,
                      "core_barrier: data is private to this core; expected a tensor of "
                      "nl.shared_hbm that both cores use");

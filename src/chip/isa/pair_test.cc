@@ -107,6 +107,15 @@ Status Barrier(Core& core, Tensor* data, const std::vector<int64_t>& cores = {0,
   return Call(core, "core_barrier").Op("data", All(data)).Ints("cores", cores).Issue();
 }
 
+TEST(CoreBarrier, DataMayBeOnChip) {
+  const auto results = RunPair([](Core& core) -> Status {
+    Tensor* counter = Make(core, Memory::kSbuf, 1, 1, DType::kI32);
+    WT_RETURN_IF_ERROR(Memset(core, counter, 3));
+    return Barrier(core, counter);
+  });
+  for (const Status& status : results) ExpectOk(status);
+}
+
 TEST(CoreBarrier, EachSeesWhatTheOtherWroteBefore) {
   const auto results = RunPair([](Core& core) -> Status {
     Tensor* shared = Make(core, Memory::kHbm, 1, 8, DType::kF32, true);

@@ -67,10 +67,11 @@ def execute(function, args, kwargs, sessions, schedule=None, written=None, toolc
                 raise run.error
         return runs[0].results(runs, written)
     finally:
+        shapes = [list(tensor.shape) for _, _, tensor in runs[0].inputs]
         for run in runs:
             run.close()
         if watch is not None:
-            watch.end(sessions, toolchain)
+            watch.end(sessions, toolchain, shapes)
 
 
 def _run_together(runs):

@@ -6,7 +6,7 @@ import tomllib
 from nki._suite.rows import GOOD, STATUSES, Item
 
 _KERNEL_KEYS = {"file", "module", "kernel", "name", "cores", "machine", "args", "inputs", "reference", "check", "rtol",
-                "atol", "share", "status", "reason", "why", "timeout", "memory", "env", "seed"}
+                "atol", "share", "status", "reason", "why", "timeout", "memory", "env", "seed", "values"}
 _ROW_KEYS = {"match", "status", "reason", "why", "timeout", "memory", "env", "machine", "cores", "before", "after", "args",
              "inputs", "kernel_mode", "seed"}
 _SUITE_KEYS = {"paths", "exclude", "env", "pytest", "machine", "timeout", "memory", "status"}

@@ -49,6 +49,16 @@ def _status(error):
     return "failed", f"{type(error).__name__}: {error}"
 
 
+def is_unwritten_read(reason):
+    """Whether a refusal is only that something is read which nothing wrote."""
+    return reason.startswith("[uninitialized] ")
+
+
+def place_of(reason):
+    """The place that a reason ends with, in its parentheses."""
+    return reason[reason.rfind(" (") + 2:-1] if reason.endswith(")") else ""
+
+
 def _import_status(error):
     name = error.name or ""
     if _is_ours(name):

@@ -47,6 +47,9 @@ class Row:
     kernels: int = 0
     instructions: int = 0
     latency_us: float | None = None  # of all its kernels together
+    latency_low_us: float | None = None  # its band (docs/ACCURACY.md)
+    latency_high_us: float | None = None
+    shapes: list = dataclasses.field(default_factory=list)  # of the last kernel's arguments
 
     @property
     def key(self):

@@ -76,6 +76,21 @@ def nc_transpose(data, *, mask=None, dtype=None, engine=unknown):
                       "identity)")
     x = data.read(box)
     left = None if box is None else [box[1], box[0]]
-    chosen = isa.engine.vector if by_vector else isa.engine.tensor
-    return give((columns, rows), data.dtype, lambda dst: isa.nc_transpose(dst, x, engine=chosen), left,
-                sbuf if by_vector else psum, explicit=dtype)
+    issue = _transpose_by_vector if by_vector else _transpose_by_tensor
+    return give((columns, rows), data.dtype, lambda dst: issue(dst, x), left, sbuf if by_vector else psum, explicit=dtype)
+
+
+def _transpose_by_tensor(dst, x):
+    isa.nc_transpose(dst, x, engine=isa.engine.tensor)
+
+
+def _transpose_by_vector(dst, x):
+    """The Vector engine transposes squares of 32; the tool chain makes larger ones of those."""
+    rows, columns = x.shape[0], x.size // x.shape[0]
+    if rows <= 32 and columns <= 32 or x.ndim > 2 or dst.ndim > 2:
+        isa.nc_transpose(dst, x, engine=isa.engine.vector)
+        return
+    for row in range(0, rows, 32):
+        for column in range(0, columns, 32):
+            part = x[row:row + 32, column:column + 32]
+            isa.nc_transpose(dst[column:column + 32, row:row + 32], part, engine=isa.engine.vector)
