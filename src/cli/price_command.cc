@@ -14,12 +14,23 @@ struct PriceArguments {
   bool json = false;
 };
 
+// One line that is written over, on a screen or in a log's last line.
+void ShowProgress(size_t done, size_t total, const std::string& op) {
+  if (done == total) {
+    std::fprintf(stderr, "\r%-60s\r", "");
+  } else {
+    std::fprintf(stderr, "\r%-60s",
+                 fmt::format("kernel {} of {}: {}", done + 1, total, op).c_str());
+  }
+  std::fflush(stderr);
+}
+
 void RunPrice(const PriceArguments& arguments) {
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
   const nn::ModelFunction model =
       ValueOrExit(train::ResolveModel(arguments.model, train::FindPlaces().cache + "/models"));
-  const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model));
+  const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model, ShowProgress));
   if (arguments.json) return PrintJson(price::PriceJson(price));
   const price::StepSetup setup = ValueOrExit(train::PriceSetupOf(recipe));
   std::printf("%s", price::PriceText(price, setup).c_str());

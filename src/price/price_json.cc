@@ -11,22 +11,27 @@ OrderedJson WaterfallJson(const Waterfall& waterfall) {
   return json;
 }
 
-OrderedJson OpJson(const OpPrice& op) {
+OrderedJson OpJson(const OpPrice& op, double peak_flops) {
   const double seconds = op.each.seconds();
-  return {{"op", op.op},
-          {"scope", op.scope},
-          {"phase", nn::PhaseName(op.phase)},
-          {"times", op.times},
-          {"seconds", op.seconds()},
-          {"bound", BoundName(op.each.bound())},
-          {"products_s", op.each.products_s * op.times},
-          {"memory_s", (op.each.memory_s + op.each.short_heads_s) * op.times},
-          {"flops", op.each.flops},
-          {"bytes", op.each.bytes},
-          {"flops_per_byte", op.each.bytes > 0 ? op.each.flops / op.each.bytes : 0},
-          {"flops_per_second", seconds > 0 ? op.each.flops / seconds : 0},
-          {"waste", op.waste},
-          {"evidence", chip::EvidenceName(op.evidence)}};
+  OrderedJson json = {{"op", op.op},
+                      {"scope", op.scope},
+                      {"phase", nn::PhaseName(op.phase)},
+                      {"times", op.times},
+                      {"seconds", op.seconds()},
+                      {"bound", BoundName(op.each.bound())},
+                      {"products_s", op.each.products_s * op.times},
+                      {"memory_s", (op.each.memory_s + op.each.short_heads_s) * op.times},
+                      {"flops", op.each.flops},
+                      {"bytes", op.each.bytes},
+                      {"flops_per_byte", op.each.bytes > 0 ? op.each.flops / op.each.bytes : 0},
+                      {"flops_per_second", seconds > 0 ? op.each.flops / seconds : 0},
+                      {"mfu", seconds > 0 ? op.each.flops / seconds / peak_flops : 0},
+                      {"bytes_per_second", seconds > 0 ? op.each.bytes / seconds : 0},
+                      {"waste", op.waste},
+                      {"evidence", chip::EvidenceName(op.evidence)}};
+  if (!op.kernel.empty()) json["kernel"] = op.kernel;
+  if (!op.basis.empty()) json["basis"] = op.basis;
+  return json;
 }
 
 OrderedJson HbmJson(const HbmUse& hbm) {
@@ -65,8 +70,9 @@ nlohmann::ordered_json PriceJson(const StepPrice& price) {
                       {"waterfall", WaterfallJson(price.waterfall)}};
   json["ops"] = OrderedJson::array();
   for (const OpPrice& op : price.ops) {
-    if (op.seconds() > 0) json["ops"].push_back(OpJson(op));
+    if (op.seconds() > 0) json["ops"].push_back(OpJson(op, price.rank_peak_flops));
   }
+  json["kernels"] = price.kernel_notes;
   json["flags"] = price.trust.flags;
   json["promotion"] = {{"products", price.promotion.products},
                        {"tensors", price.promotion.tensors},

@@ -18,7 +18,8 @@ const char* PartDoc(const std::string& name) {
       {"memory_passes", "tensors through HBM, a pass for each op"},
       {"short_head_traffic", "tensors cut into heads of 128 channels and less"},
       {"gathers", "rows of value embeddings"},
-      {"optimizer", "Newton-Schulz products"},
+      {"engines", "kernels that the vector and scalar engines bound"},
+      {"optimizer", "Newton-Schulz products, and kernels of the update"},
       {"dispatch", "the host, op by op"},
       {"fixed", "the host, once a step"}};
   return docs.at(name);
@@ -57,15 +58,19 @@ std::string PlaceOf(const std::string& scope) {
 }
 
 struct OpGroup {
-  double seconds = 0, products = 0, memory = 0, flops = 0, bytes = 0, times = 0, waste_s = 0;
+  double seconds = 0, products = 0, memory = 0, engines = 0, flops = 0, bytes = 0, waste_s = 0;
 };
+
+const char* BoundOf(const OpGroup& group) {
+  if (group.engines > std::max(group.products, group.memory)) return "engines";
+  return group.products > group.memory ? "products" : "memory";
+}
 
 std::string OpLine(const std::string& name, const OpGroup& group, double step) {
   const double per_byte = group.bytes > 0 ? group.flops / group.bytes : 0;
   return fmt::format("  {:<36}{:8.1f} ms {:5.1f} %  {:<9}{:8.1f} FLOP/byte  {:4.0f} % waste\n",
-                     name, 1e3 * group.seconds, 100 * group.seconds / step,
-                     group.products > group.memory ? "products" : "memory", per_byte,
-                     group.products > 0 ? 100 * group.waste_s / group.products : 0);
+                     name, 1e3 * group.seconds, 100 * group.seconds / step, BoundOf(group),
+                     per_byte, group.products > 0 ? 100 * group.waste_s / group.products : 0);
 }
 
 std::string OpsText(const StepPrice& p) {
@@ -74,7 +79,8 @@ std::string OpsText(const StepPrice& p) {
     OpGroup& group = groups[fmt::format("{} in {}", op.op, PlaceOf(op.scope))];
     group.seconds += op.seconds();
     group.products += op.times * op.each.products_s;
-    group.memory += op.seconds() - op.times * op.each.products_s;
+    group.engines += op.times * op.each.engines_s;
+    group.memory += op.seconds() - op.times * (op.each.products_s + op.each.engines_s);
     group.flops += op.times * op.each.flops;
     group.bytes += op.times * op.each.bytes;
     group.waste_s += op.times * op.each.products_s * op.waste;
@@ -87,6 +93,13 @@ std::string OpsText(const StepPrice& p) {
   for (size_t i = 0; i < std::min(order.size(), kOpRows); ++i) {
     text += OpLine(order[i].first, order[i].second, p.seconds);
   }
+  return text;
+}
+
+std::string KernelsText(const StepPrice& p) {
+  if (p.kernel_notes.empty()) return "";
+  std::string text = "\nkernels\n";
+  for (const std::string& note : p.kernel_notes) text += "  " + note + "\n";
   return text;
 }
 
@@ -118,8 +131,8 @@ std::string TrustText(const StepPrice& p) {
 }  // namespace
 
 std::string PriceText(const StepPrice& price, const StepSetup& setup) {
-  return HeadText(price, setup) + WaterfallText(price) + OpsText(price) + SensitivityText(price) +
-         TrustText(price);
+  return HeadText(price, setup) + WaterfallText(price) + OpsText(price) + KernelsText(price) +
+         SensitivityText(price) + TrustText(price);
 }
 
 }  // namespace wt::price

@@ -9,6 +9,7 @@
 #include "chip/machine.h"
 #include "price/demand.h"
 #include "price/hbm.h"
+#include "price/kernel_prices.h"
 #include "price/op_price.h"
 #include "price/promotion.h"
 #include "price/trust.h"
@@ -23,6 +24,7 @@ struct Waterfall {
   double memory_passes = 0;       // tensors through HBM
   double short_head_traffic = 0;  // tensors cut into short heads
   double gathers = 0;             // value-embedding rows
+  double engines = 0;             // vector and scalar work of kernels
   double optimizer = 0;           // the update's products
   double dispatch = 0;            // host, op by op
   double fixed = 0;               // host, of every step
@@ -52,7 +54,8 @@ struct StepPrice {
   double seconds = 0, low = 0, high = 0;
   Waterfall waterfall;
   std::vector<OpPrice> ops;
-  double model_flops = 0;  // of all ranks in a step
+  double model_flops = 0;      // of all ranks in a step
+  double rank_peak_flops = 0;  // a second, of one rank's cores in bf16
   double tokens_per_second = 0, mfu = 0;
   double steps_in_budget = 0, tokens_in_budget = 0;
   HbmUse hbm;
@@ -60,11 +63,14 @@ struct StepPrice {
   Promotion promotion;  // to fp32
   std::array<double, chip::kNumEvidence> evidence{};  // shares of the step
   std::vector<Sensitivity> sensitivity;
+  std::vector<std::string> kernel_notes;  // checks of own kernels, ops without a kernel
   Features features;
 };
 
-// Prices `program`, one rank's step.
+// Prices `program`, one rank's step. `kernels`: what nodes take that have one; needed under
+// toolchain.mode "kernels".
 Result<StepPrice> PriceStep(const nn::StepProgram& program, const StepSetup& setup,
-                            const Pricing& pricing, const chip::Machine& machine);
+                            const Pricing& pricing, const chip::Machine& machine,
+                            const KernelPrices* kernels = nullptr);
 
 }  // namespace wt::price

@@ -47,6 +47,11 @@ void FlagShape(const ProgramShape& shape, const StepSetup& setup, std::vector<st
   if (setup.toolchain.mode == Mode::kEager) {
     flags->emplace_back("eager: bound by the host, at 0.2 to 0.7 ms an op by whose log one reads");
   }
+  if (setup.toolchain.mode == Mode::kKernels) {
+    flags->emplace_back(
+        "kernels: their times are the simulated core's, without the launch; no measured step runs "
+        "them");
+  }
   if (shape.fp32) flags->emplace_back("fp32: measured only 640 wide, 6 deep, on pairs of cores");
 }
 
@@ -57,7 +62,7 @@ Trust BandOf(const ProgramShape& shape, const StepSetup& setup, const Pricing& p
   };
   const bool known_machine =
       setup.machine.name == "trn2" && setup.machine.lnc * setup.machine.ranks == kCoresPerChip;
-  if (setup.toolchain.mode == Mode::kEager || !known_machine) {
+  if (setup.toolchain.mode != Mode::kCompiled || !known_machine) {
     return band("outside", "no measured step is near");
   }
   const bool near = shape.depth >= kShallow && shape.depth <= kDeep && shape.width <= 1280;
@@ -91,7 +96,7 @@ Trust JudgeTrust(const nn::StepProgram& program, const StepSetup& setup, const P
   FlagMachine(setup, &trust.flags);
   FlagShape(shape, setup, &trust.flags);
   const std::vector<std::string> unruled = OpsWithoutRule(program, pricing);
-  if (!unruled.empty()) {
+  if (!unruled.empty() && setup.toolchain.mode != Mode::kKernels) {
     trust.flags.push_back(
         fmt::format("{}: one pass over each operand is assumed; no measured step "
                     "says how the compiler splits {}",

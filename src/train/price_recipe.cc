@@ -1,6 +1,7 @@
 #include "train/price_recipe.h"
 
 #include "base/text_util.h"
+#include "train/run_source.h"
 #include "train/update.h"
 
 namespace wt::train {
@@ -117,12 +118,22 @@ Result<nn::StepProgram> RankProgram(const Recipe& recipe, const nn::ModelFunctio
   return std::move(made.program);
 }
 
-Result<price::StepPrice> PriceRecipe(const Recipe& recipe, const nn::ModelFunction& model) {
+Result<price::StepPrice> PriceRecipe(
+    const Recipe& recipe, const nn::ModelFunction& model,
+    const std::function<void(size_t, size_t, const std::string&)>& progress) {
   WT_ASSIGN_OR_RETURN(const price::StepSetup setup, PriceSetupOf(recipe));
   WT_ASSIGN_OR_RETURN(const price::Pricing pricing, price::LoadPricing("compiled"));
   WT_ASSIGN_OR_RETURN(const auto machine, chip::Machine::Load(recipe.machine.name));
   WT_ASSIGN_OR_RETURN(const nn::StepProgram program, RankProgram(recipe, model));
-  WT_ASSIGN_OR_RETURN(price::StepPrice price, price::PriceStep(program, setup, pricing, *machine));
+  const bool library = recipe.toolchain.mode == price::Mode::kKernels;
+  std::optional<price::KernelPrices> kernels;
+  if (library || !recipe.kernels.empty()) {
+    const price::KernelRequest request = {recipe.kernels, library,
+                                          FindPlaces().cache + "/kernel_times", progress};
+    WT_ASSIGN_OR_RETURN(kernels, price::PriceKernels(program, setup, machine, request));
+  }
+  WT_ASSIGN_OR_RETURN(price::StepPrice price, price::PriceStep(program, setup, pricing, *machine,
+                                                               kernels ? &*kernels : nullptr));
   if (!price.hbm.fits()) return DoesNotFit(recipe, model, *machine, price.hbm);
   return price;
 }

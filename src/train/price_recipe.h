@@ -2,6 +2,9 @@
 // given to the price room.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "nn/gpt.h"
 #include "price/step_price.h"
 #include "train/recipe.h"
@@ -17,6 +20,9 @@ Result<nn::StepProgram> RankProgram(const Recipe& recipe, const nn::ModelFunctio
 
 // Fails with kCapacity when the step does not fit the rank's HBM: what is over, by how much, and
 // changes that would fit it.
-Result<price::StepPrice> PriceRecipe(const Recipe& recipe, const nn::ModelFunction& model);
+// `progress`: of kernels that have to be recorded first.
+Result<price::StepPrice> PriceRecipe(
+    const Recipe& recipe, const nn::ModelFunction& model,
+    const std::function<void(size_t, size_t, const std::string&)>& progress = nullptr);
 
 }  // namespace wt::train

@@ -10,6 +10,8 @@
 namespace wt::train {
 namespace {
 
+constexpr char kKernelsTable[] = "kernels";  // its keys are ops, not keys of a recipe
+
 std::string DidYouMean(const std::string& nearest) {
   return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
 }
@@ -32,10 +34,25 @@ Status CheckTables(const toml::table& root) {
   for (const auto& [key, node] : root) {
     const std::string name(key.str());
     const auto& tables = RecipeTables();
+    if (node.is_table() && name == kKernelsTable) continue;
     if (node.is_table() && std::find(tables.begin(), tables.end(), name) != tables.end()) continue;
     const Status status = UnknownEntry(name, node.is_table());
     const uint32_t line = key.source().begin.line;
     return line ? status.WithContext(fmt::format("line {}", line)) : status;
+  }
+  return {};
+}
+
+// Which ops there are is known to whoever prices them.
+Status ApplyKernels(const toml::table* kernels, Recipe* recipe) {
+  if (!kernels) return {};
+  for (const auto& [op, node] : *kernels) {
+    const auto kernel = node.value<std::string>();
+    if (!kernel) {
+      return Error(Code::kInvalidArgument, "kernels.{}: expected text such as \"own.py:kernel\"",
+                   std::string(op.str()));
+    }
+    recipe->kernels[std::string(op.str())] = *kernel;
   }
   return {};
 }
@@ -50,7 +67,7 @@ Status Apply(const toml::table& root, Recipe* recipe) {
     }
     WT_RETURN_IF_ERROR(reader.Finish());
   }
-  return {};
+  return ApplyKernels(root[kKernelsTable].as_table(), recipe);
 }
 
 bool IsTextKey(const std::string& table, const std::string& key) {
@@ -114,6 +131,8 @@ std::string RecipeToToml(const Recipe& recipe) {
       if (row.table == table) text += fmt::format("{} = {}\n", row.key, row.write(recipe));
     }
   }
+  if (!recipe.kernels.empty()) text += fmt::format("\n[{}]\n", kKernelsTable);
+  for (const auto& [op, kernel] : recipe.kernels) text += fmt::format("{} = \"{}\"\n", op, kernel);
   return text;
 }
 

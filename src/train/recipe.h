@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,6 +130,7 @@ struct Recipe {
   TrainConfig train;
   LossConfig loss;
   price::ToolchainConfig toolchain;
+  std::map<std::string, std::string> kernels;  // [kernels]: op to "file.py:function"
   price::MachineConfig machine;
   ClockConfig clock;
   EvalConfig eval;

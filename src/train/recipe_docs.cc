@@ -34,6 +34,13 @@ std::string RecipeKeysMarkdown() {
                           row.write(defaults), Cell(row.doc));
     }
   }
+  text +=
+      "\n## [kernels]\n\n"
+      "Kernels of your own for the price: `linear = \"own.py:linear\"` under `[kernels]`, or\n"
+      "`--set kernels.linear=own.py:linear`. The key is an op of the step, the value a file, here\n"
+      "or in `kernels/`, and a function that takes the arguments of the library's kernel for that\n"
+      "op (`data/kernels.toml`). It replaces that op under any toolchain.mode, and is first\n"
+      "compared with the host op by values. [KERNELS.md](KERNELS.md) has more.\n";
   return text;
 }
 
