@@ -12,6 +12,7 @@ void AddEvalCommand(CLI::App* app);
 void AddSampleCommand(CLI::App* app);
 void AddKernelCommand(CLI::App* app);
 void AddPriceCommand(CLI::App* app);
+void AddCompareCommand(CLI::App* app);
 void AddRehearseCommand(CLI::App* app);
 void AddPythonPathCommand(CLI::App* app);
 

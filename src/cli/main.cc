@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
       "  windtunnel eval bpb runs/nano-1\n"
       "  windtunnel sample runs/nano-1 --prompt \"It is a truth\"\n"
       "  windtunnel price recipes/baseline.toml --set model.head_dim=256\n"
+      "  windtunnel compare recipes/baseline.toml recipes/baseline.toml --set model.kv_heads=1\n"
       "  windtunnel rehearse recipes/baseline.toml --scale 0.25\n"
       "  windtunnel kernel profile kernels/softmax.py:softmax --arg x=4096x2048:bf16\n"
       "`windtunnel COMMAND --help` shows each command's options.");
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
   wt::cli::AddSampleCommand(&app);
   wt::cli::AddKernelCommand(&app);
   wt::cli::AddPriceCommand(&app);
+  wt::cli::AddCompareCommand(&app);
   wt::cli::AddRehearseCommand(&app);
   wt::cli::AddPythonPathCommand(&app);
   if (const wt::Status isa = wt::tensor::CheckBlockGemmEnvironment(); !isa.ok()) {

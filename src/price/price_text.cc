@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/text_util.h"
+#include "price/op_groups.h"
 
 namespace wt::price {
 namespace {
@@ -50,49 +51,16 @@ std::string WaterfallText(const StepPrice& p) {
   return text;
 }
 
-// "layer7.mlp" to "layers.mlp": the same op of every block is one line.
-std::string PlaceOf(const std::string& scope) {
-  if (!scope.starts_with("layer")) return scope;
-  const size_t end = scope.find_first_not_of("0123456789", 5);
-  return "layers" + (end == std::string::npos ? "" : scope.substr(end));
-}
-
-struct OpGroup {
-  double seconds = 0, products = 0, memory = 0, engines = 0, flops = 0, bytes = 0, waste_s = 0;
-};
-
-const char* BoundOf(const OpGroup& group) {
-  if (group.engines > std::max(group.products, group.memory)) return "engines";
-  return group.products > group.memory ? "products" : "memory";
-}
-
-std::string OpLine(const std::string& name, const OpGroup& group, double step) {
-  const double per_byte = group.bytes > 0 ? group.flops / group.bytes : 0;
+std::string OpLine(const OpGroup& group, double step) {
   return fmt::format("  {:<36}{:8.1f} ms {:5.1f} %  {:<9}{:8.1f} FLOP/byte  {:4.0f} % waste\n",
-                     name, 1e3 * group.seconds, 100 * group.seconds / step, BoundOf(group),
-                     per_byte, group.products > 0 ? 100 * group.waste_s / group.products : 0);
+                     group.name(), 1e3 * group.seconds, 100 * group.seconds / step, group.bound(),
+                     group.flops_per_byte(), 100 * group.waste());
 }
 
 std::string OpsText(const StepPrice& p) {
-  std::map<std::string, OpGroup> groups;
-  for (const OpPrice& op : p.ops) {
-    OpGroup& group = groups[fmt::format("{} in {}", op.op, PlaceOf(op.scope))];
-    group.seconds += op.seconds();
-    group.products += op.times * op.each.products_s;
-    group.engines += op.times * op.each.engines_s;
-    group.memory += op.seconds() - op.times * (op.each.products_s + op.each.engines_s);
-    group.flops += op.times * op.each.flops;
-    group.bytes += op.times * op.each.bytes;
-    group.waste_s += op.times * op.each.products_s * op.waste;
-  }
-  std::vector<std::pair<std::string, OpGroup>> order(groups.begin(), groups.end());
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return a.second.seconds > b.second.seconds;
-  });
+  const std::vector<OpGroup> order = GroupOps(p);
   std::string text = "\nops that take longest (all of them with --json)\n";
-  for (size_t i = 0; i < std::min(order.size(), kOpRows); ++i) {
-    text += OpLine(order[i].first, order[i].second, p.seconds);
-  }
+  for (size_t i = 0; i < std::min(order.size(), kOpRows); ++i) text += OpLine(order[i], p.seconds);
   return text;
 }
 

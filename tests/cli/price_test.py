@@ -1,4 +1,5 @@
 """windtunnel price: what it prints, its JSON, its errors, and how long it takes."""
+import csv
 import json
 import os
 import pathlib
@@ -35,6 +36,24 @@ class PriceTest(unittest.TestCase):
         start = time.monotonic()
         price("--json")
         self.assertLess(time.monotonic() - start, 2)
+
+    def test_sweep_makes_a_row_of_each_combination(self):
+        axes = ("--sweep", "model.depth=8,9", "--sweep", "model.head_dim=128,96")
+        rows = json.loads(price(*axes, "--json").stdout)["rows"]
+        self.assertEqual([row["set"]["model.depth"] for row in rows], ["8", "8", "9", "9"])
+        self.assertIn("head_dim", rows[1]["error"])
+        alone = json.loads(price("--json", "--set", "model.depth=9").stdout)
+        for key in ("step_seconds", "tokens_in_budget", "hbm_bytes_peak"):
+            self.assertEqual(rows[2][key], alone[key])
+        lines = list(csv.DictReader(price(*axes, "--csv").stdout.splitlines()))
+        self.assertEqual(float(lines[2]["step_seconds"]), alone["step_seconds"])
+        self.assertEqual(lines[1]["step_seconds"], "")
+        self.assertEqual(lines[1]["error"], rows[1]["error"])
+
+    def test_sweep_of_an_unknown_key(self):
+        done = price("--sweep", "model.dept=1,2")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("model.depth", done.stderr)
 
     def test_misspelt_key_names_the_nearest(self):
         done = price("--set", "toolchain.opt_levl=2")
