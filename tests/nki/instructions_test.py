@@ -71,7 +71,7 @@ class Arguments(unittest.TestCase):
         self.refused("op: .* is no operation", lambda: nisa.tensor_tensor(dst=x(), data1=x(), data2=x(), op="add"))
         self.refused("exp is no operation", lambda: nisa.tensor_tensor(dst=x(), data1=x(), data2=x(), op=nl.exp))
         self.refused("is no engine; expected one of engine.tensor",
-                     lambda: nisa.tensor_copy(dst=x(), src=x(), engine=5))
+                     lambda: nisa.tensor_copy(dst=x(), src=x(), engine=99))
         self.refused("axis: expected an integer", lambda: nisa.tensor_reduce(dst=x(1), op=nl.add, data=x(), axis="1"))
         self.refused(r"pattern: expected \[\[step, size\]", lambda: nisa.iota(dst=x(dtype=nl.int32), pattern=[1, 64]))
 
