@@ -89,7 +89,13 @@ def table(rows):
     return "\n".join(lines)
 
 
-def section(name, outputs):
+def machine_of(name):
+    """Where a table was made; nothing when nobody wrote it down."""
+    file = RESULTS / f"{name}.machine"
+    return [file.read_text()] if file.exists() else []
+
+
+def section(name, outputs, made_on=()):
     """What stands under a heading; `outputs` is {case: what the program printed}."""
     commands = "\n".join(f"$ {PROGRAMS[name][case]}" for case in outputs)
     rows, texts, notes = [], [], []
@@ -103,7 +109,7 @@ def section(name, outputs):
         notes += result.get("notes", [])
         rows += [{"case": case} | row if case else row for row in found]
     shown = "\n".join(["```", commands, *texts, "```"])
-    return "\n\n".join([shown] + ([table(rows)] if rows else []) + notes)
+    return "\n\n".join([shown] + ([table(rows)] if rows else []) + notes + list(made_on))
 
 
 def replace(page, marker, text):
@@ -117,7 +123,7 @@ def replace(page, marker, text):
 def rewrite(page, outputs):
     """`outputs` is {table: {case: output}}."""
     for name, cases in outputs.items():
-        page = replace(page, f"table: {name}", section(name, cases))
+        page = replace(page, f"table: {name}", section(name, cases, machine_of(name)))
     return page
 
 
@@ -143,6 +149,7 @@ def run(name, case, command):
         sys.exit(f"{name} failed with exit code {done.returncode}; {PAGE.name} is unchanged")
     RESULTS.mkdir(parents=True, exist_ok=True)
     result_file(name, case).write_text(done.stdout)
+    (RESULTS / f"{name}.machine").write_text(machine())
 
 
 def outputs_of(names):
@@ -168,7 +175,6 @@ def main():
         for name in names:
             for case, command in PROGRAMS[name].items():
                 run(name, case, command)
-        page = replace(page, "machine", machine())
     outputs = outputs_of(names)
     PAGE.write_text(rewrite(page, outputs))
     missing = [name for name in names if name not in outputs]

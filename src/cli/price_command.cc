@@ -17,17 +17,6 @@ struct PriceArguments {
   bool json = false, csv = false;
 };
 
-// One line that is written over, on a screen or in a log's last line.
-void ShowProgress(size_t done, size_t total, const std::string& op) {
-  if (done == total) {
-    std::fprintf(stderr, "\r%-60s\r", "");
-  } else {
-    std::fprintf(stderr, "\r%-60s",
-                 fmt::format("kernel {} of {}: {}", done + 1, total, op).c_str());
-  }
-  std::fflush(stderr);
-}
-
 std::string CsvField(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -118,7 +107,12 @@ void RunPrice(const PriceArguments& arguments) {
   if (!arguments.sweeps.empty()) return RunSweeps(arguments, model);
   const train::Recipe recipe =
       ValueOrExit(train::LoadRecipe(arguments.recipe, arguments.overrides));
-  const price::StepPrice price = ValueOrExit(train::PriceRecipe(recipe, model, ShowProgress));
+  StageLine line;
+  const price::StepPrice price = ValueOrExit(
+      train::PriceRecipe(recipe, model, [&line](size_t done, size_t total, const std::string& op) {
+        if (done < total) line(fmt::format("kernel {} of {}: {}", done + 1, total, op));
+      }));
+  line.Clear();
   const price::StepSetup setup = ValueOrExit(train::PriceSetupOf(recipe));
   if (!arguments.html.empty()) WritePage(arguments, price, setup);
   if (arguments.json) return PrintJson(price::PriceJson(price));
