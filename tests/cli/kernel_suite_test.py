@@ -318,6 +318,34 @@ class KernelSuiteTest(unittest.TestCase):
         self.assertEqual({row["status"] for row in rows.values()}, {"passed", "timeout"})
         self.assertEqual(len(results.read_text().splitlines()), 2)
 
+    def test_children_end_with_a_suite_that_is_killed(self):
+        pid_file = self.folder / "pid"
+        self.write("test_endless.py", f"""
+            import os
+            import pathlib
+            import unittest
+
+            import nki
+
+            class Endless(unittest.TestCase):
+                def test_endless(self):
+                    pathlib.Path({str(pid_file)!r}).write_text(str(os.getpid()))
+                    while True:
+                        pass
+        """)
+        command = [PROGRAM, "kernel", "suite", str(self.tree), "--jobs", "1"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            while process.poll() is None and not (pid_file.exists() and pid_file.read_text()):
+                time.sleep(0.05)
+            process.kill()
+        child = pathlib.Path("/proc") / pid_file.read_text() / "stat"
+        for _ in range(200):
+            if not child.exists() or child.read_text().split()[2] == "Z":
+                break
+            time.sleep(0.05)
+        else:
+            self.fail(f"{child.parent.name} runs on")
+
     def test_mistakes_in_the_expectations(self):
         expect = self.write("expect.toml", "[[kernel]]\nfile = 'a.py'\nkernel = 'a'\nshapes = [3]\n")
         done = subprocess.run([PROGRAM, "kernel", "suite", self.tree, "--expect", expect], text=True, capture_output=True)

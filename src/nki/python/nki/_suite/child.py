@@ -1,13 +1,16 @@
 """One item in a process of its own: reads a request from stdin, appends rows to a file as they are done."""
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import warnings
 
 
 def main():
+    _end_with_parent()
     request = json.load(sys.stdin)
     _limit(request)
     sys.stdin = open(os.devnull, encoding="utf-8")
@@ -16,6 +19,12 @@ def main():
     from nki._suite import load  # the package itself is loaded under the limits too
     load.add_paths(request["root"], request["paths"])
     Child(request).run()
+
+
+def _end_with_parent():
+    """The suite ends its children; killed itself, it cannot."""
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 def _limit(request):
