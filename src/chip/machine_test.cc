@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <filesystem>
 
 #include "base/files.h"
 #include "chip/policy.h"
@@ -31,7 +33,9 @@ std::string ChipName() { return fmt::format("chip_{}", ::getpid()); }
 Status LoadText(const std::string& text) {
   const std::string path = testing::TempDir() + "/" + ChipName() + ".toml";
   WT_CHECK(WriteFileAtomic(path, text).ok(), "{}", path);
-  return Machine::LoadFile(path).status();
+  const Status status = Machine::LoadFile(path).status();
+  std::filesystem::remove(path);
+  return status;
 }
 
 std::shared_ptr<const Machine> Chip(const std::string& name) {

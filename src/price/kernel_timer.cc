@@ -16,7 +16,7 @@ namespace wt::price {
 namespace {
 
 constexpr char kToolchain[] = "nki-0.6";
-// The library's longest slice has 0.1 million; a kernel of this many takes about a minute.
+// Forty times the library's longest slice: what is longer is a mistake, or wants a smaller slice.
 constexpr uint64_t kMaxInstructions = 4'000'000;
 
 // The kernel's folder: what a kernel imports stands beside it.

@@ -101,6 +101,24 @@ class Results(unittest.TestCase):
         a, b = random(384, 64), random(384, 96)
         np.testing.assert_allclose(product(a, b), a.T @ b, rtol=1e-4, atol=1e-4)
 
+    def test_masked_products_accumulate_beside_zeros(self):
+        @nki.jit
+        def product(a, b):
+            out = nl.ndarray((64, 96), dtype=nl.float32, buffer=nl.shared_hbm)
+            total = nl.zeros((nl.par_dim(64), 96), nl.float32, buffer=nl.psum)
+            k, m, n = nl.arange(128)[:, None], nl.arange(64)[None, :], nl.arange(96)[None, :]
+            rows = nl.arange(64)[:, None]
+            for i in nl.affine_range(2):
+                left, right = nl.load(a[128 * i + k, m]), nl.load(b[128 * i + k, n])
+                total[rows, n] += nisa.nc_matmul(left[k, m], right[k, n], mask=(n < 40))
+            nl.store(out, total)
+            return out
+        a, b = random(256, 64), random(256, 96)
+        b[:, 40:] = 9  # what the mask leaves out is not in the sum
+        expected = a.T @ b
+        expected[:, 40:] = 0
+        np.testing.assert_allclose(product(a, b), expected, rtol=1e-4, atol=1e-4)
+
     def test_a_destination_takes_the_result_without_a_copy(self):
         @nki.jit
         def fill(a):
